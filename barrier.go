@@ -11,6 +11,7 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/arguments"
 	"github.com/incumbent-go/incumbent/internal/calls"
+	"github.com/incumbent-go/incumbent/internal/handles"
 	"github.com/incumbent-go/incumbent/machines"
 )
 
@@ -65,7 +66,7 @@ func (p *barrierHandle) Path() string { return p.path }
 type barrierCall struct{ handle }
 
 // Close ends a call with its client.
-func (x *barrierCall) Close(ctx context.Context) error { return x.end(ctx, false) }
+func (x *barrierCall) Close(ctx context.Context) error { return x.base.End(ctx, false) }
 
 func (p *barrierHandle) call(ctx context.Context, op string, kind events.Kind) error {
 	p.client.check(ctx)
@@ -75,21 +76,21 @@ func (p *barrierHandle) call(ctx context.Context, op string, kind events.Kind) e
 	x := &barrierCall{}
 	x.init(p.client, p.path)
 	if _, err := p.client.register(p.recipe, func(id events.ID) receiver {
-		x.id = id
+		x.base.Machine = id
 		return x
 	}, events.Event{Path: p.path}); err != nil {
 		return calls.AsError(op, p.path, err)
 	}
-	err := x.ask(ctx, op, events.Event{Kind: kind})
+	err := x.base.Ask(ctx, op, events.Event{Kind: kind})
 	if err != nil && ctx.Err() != nil {
-		p.client.core.Post(x.id, events.Event{Kind: events.CommandClose})
+		x.base.Post(events.Event{Kind: events.CommandClose})
 	}
 	return err
 }
 
-func (x *barrierCall) notice(n events.Notify)     { x.noteTrouble(n) }
-func (x *barrierCall) answer(a events.Answer)     { x.deliver(a) }
-func (x *barrierCall) entered(now events.Entered) { x.enter(now) }
+func (x *barrierCall) notice(n events.Notify)     { x.base.NoteTrouble(n) }
+func (x *barrierCall) answer(a events.Answer)     { x.base.Deliver(a) }
+func (x *barrierCall) entered(now events.Entered) { x.base.Enter(now) }
 
 // Path returns the node's path.
 func (b *Barrier) Path() string { return b.handle.Path() }
@@ -179,10 +180,10 @@ func (c *Client) DoubleBarrier(path string, quantity int, options DoubleBarrierO
 	setRetry(values, options.Retry)
 	b := &DoubleBarrier{}
 	b.handle.init(c, path)
-	b.handle.diagnostics = barrierDiagnostics{&b.handle, quantity}
-	b.handle.begins(machines.DoubleBarrierRecipe.First())
+	b.handle.base.Diagnostics = barrierDiagnostics{handles.Plain{H: &b.handle.base}, quantity}
+	b.handle.base.Begins(machines.DoubleBarrierRecipe.First())
 	_, err := c.register(machines.DoubleBarrierRecipe, func(id events.ID) receiver {
-		b.handle.id = id
+		b.handle.base.Machine = id
 		return b
 	}, events.Event{Path: path, Options: values})
 	if err != nil {
@@ -201,9 +202,9 @@ func (c *Client) DoubleBarrier(path string, quantity int, options DoubleBarrierO
 func (b *DoubleBarrier) Enter(ctx context.Context) error {
 	b.handle.client.check(ctx)
 	if ctx.Err() != nil {
-		return b.handle.client.core.Explain(ctx, "enter", b.handle.path, context.Cause(ctx), calls.NotBegun)
+		return b.handle.client.core.Explain(ctx, "enter", b.handle.Path(), context.Cause(ctx), calls.NotBegun)
 	}
-	return b.handle.askOrCancel(ctx, "enter", events.Event{Kind: events.CommandEnter})
+	return b.handle.base.AskOrCancel(ctx, "enter", events.Event{Kind: events.CommandEnter})
 }
 
 // Leave leaves the barrier and returns nil when all that were inside have left or are gone.
@@ -216,7 +217,7 @@ func (b *DoubleBarrier) Enter(ctx context.Context) error {
 // this member's node was deleted while it was inside (an expired session, an operator), so
 // that others may have left without waiting for it; ErrClosed, or the context's.
 func (b *DoubleBarrier) Leave(ctx context.Context) error {
-	return b.handle.askOrCancel(ctx, "leave", events.Event{Kind: events.CommandLeave})
+	return b.handle.base.AskOrCancel(ctx, "leave", events.Event{Kind: events.CommandLeave})
 }
 
 // needsSession reports whether the member is inside, entering or leaving.
@@ -226,11 +227,11 @@ func (b *DoubleBarrier) needsSession() bool { return b.handle.Class() != events.
 // the others. Without a connection the node is deleted after the next one; if the context
 // ends before, Close returns its error and the deletion goes on in the background. Closing
 // twice is no error.
-func (b *DoubleBarrier) Close(ctx context.Context) error { return b.handle.end(ctx, false) }
+func (b *DoubleBarrier) Close(ctx context.Context) error { return b.handle.base.End(ctx, false) }
 
-func (b *DoubleBarrier) notice(n events.Notify)     { b.handle.noteTrouble(n) }
-func (b *DoubleBarrier) answer(a events.Answer)     { b.handle.deliver(a) }
-func (b *DoubleBarrier) entered(now events.Entered) { b.handle.enter(now) }
+func (b *DoubleBarrier) notice(n events.Notify)     { b.handle.base.NoteTrouble(n) }
+func (b *DoubleBarrier) answer(a events.Answer)     { b.handle.base.Deliver(a) }
+func (b *DoubleBarrier) entered(now events.Entered) { b.handle.base.Enter(now) }
 
 // Path returns the barrier's directory.
 func (b *DoubleBarrier) Path() string { return b.handle.Path() }
@@ -256,14 +257,15 @@ func (r *DeleteRequest) Guaranteed() (*Deletion, error) {
 	}
 	d := &Deletion{command: 1, done: make(chan struct{}), outcome: ErrClosed}
 	d.handle.init(r.client, r.path)
-	d.handle.diagnostics = remainDiagnostics{&d.handle, "the node", "cannot delete for now"}
+	d.handle.base.Diagnostics = handles.Leftover{
+		H: &d.handle.base, What: "the node", Trouble: "cannot delete for now"}
 	if _, err := r.client.register(machines.DeletionRecipe, func(id events.ID) receiver {
-		d.handle.id = id
+		d.handle.base.Machine = id
 		return d
 	}, events.Event{Path: r.path, Ops: slices.Clone(r.ops)}); err != nil {
 		return nil, calls.AsError("delete", r.path, err)
 	}
-	if !r.client.core.Post(d.handle.id, events.Event{Kind: events.CommandStart, Request: d.command}) {
+	if !d.handle.base.Post(events.Event{Kind: events.CommandStart, Request: d.command}) {
 		return nil, calls.AsError("delete", r.path, ErrClosed)
 	}
 	return d, nil
@@ -279,7 +281,8 @@ func (c *Client) Deletions() []*Deletion {
 		}
 	}
 	return slices.SortedFunc(slices.Values(all), func(a, b *Deletion) int {
-		return cmp.Or(cmp.Compare(len(a.handle.id), len(b.handle.id)), cmp.Compare(a.handle.id, b.handle.id))
+		x, y := a.handle.base.Machine, b.handle.base.Machine
+		return cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y))
 	})
 }
 
@@ -300,13 +303,13 @@ func (d *Deletion) Wait(ctx context.Context) error {
 	case <-d.done:
 	case <-d.handle.client.core.Closed:
 	case <-ctx.Done():
-		return d.handle.explain(ctx, "wait", context.Cause(ctx))
+		return d.handle.base.Explain(ctx, "wait", context.Cause(ctx))
 	}
 	select {
 	case <-d.done: // it came just before the client was closed
-		return d.handle.explain(ctx, "wait", d.outcome)
+		return d.handle.base.Explain(ctx, "wait", d.outcome)
 	default:
-		return d.handle.explain(ctx, "wait", ErrClosed)
+		return d.handle.base.Explain(ctx, "wait", ErrClosed)
 	}
 }
 
@@ -314,7 +317,7 @@ func (d *Deletion) Wait(ctx context.Context) error {
 // CANCELLED if it surely was not deleted here, and ErrOutcomeUnknown if a delete is pending or got no reply.
 func (d *Deletion) Cancel() error {
 	d.handle.client.opened()
-	d.handle.client.core.Post(d.handle.id, events.Event{Kind: events.CommandClose})
+	d.handle.base.Post(events.Event{Kind: events.CommandClose})
 	return d.Wait(context.Background())
 }
 
@@ -328,7 +331,7 @@ func (d *Deletion) Close(ctx context.Context) error {
 	if d.isOver() {
 		return nil
 	}
-	return d.handle.unfinished(context.Cause(limited))
+	return d.handle.base.Unfinished(context.Cause(limited))
 }
 
 // isOver reports whether the deletion has ended.
@@ -346,7 +349,7 @@ func (d *Deletion) leftUndone() error {
 	if d.isOver() {
 		return nil
 	}
-	return d.handle.unfinished(nil)
+	return d.handle.base.Unfinished(nil)
 }
 
 // answer is called by the loop: the answer to the start is the outcome, and comes at the end.
@@ -358,13 +361,13 @@ func (d *Deletion) answer(a events.Answer) {
 
 // entered is called by the loop: a deletion that has ended is no longer among Client.Deletions.
 func (d *Deletion) entered(now events.Entered) {
-	d.handle.enter(now)
+	d.handle.base.Enter(now)
 	if now.Class == events.ClassClosed {
 		close(d.done)
 	}
 }
 
-func (d *Deletion) notice(n events.Notify) { d.handle.noteTrouble(n) }
+func (d *Deletion) notice(n events.Notify) { d.handle.base.NoteTrouble(n) }
 func (d *Deletion) asDeletion() *Deletion  { return d }
 
 // Path returns the node's path.

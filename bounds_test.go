@@ -51,7 +51,7 @@ func TestBrokenInvariants(t *testing.T) {
 		"201 replies are kept, of at most 200": func(c *Client, p *participant) {
 			o := &watchHandle{}
 			o.init(c, "/line")
-			o.id = p.id
+			o.base.Machine = p.base.Machine
 			for n := range uint64(maxKept + 1) {
 				o.keep(n, zkio.Kept{Stat: &zkio.Stat{}})
 			}
@@ -61,14 +61,14 @@ func TestBrokenInvariants(t *testing.T) {
 		t.Run(broken, func(t *testing.T) {
 			c := atRest(t)
 			p := &participant{}
-			p.id = "latch-1"
+			p.base.Machine = "latch-1"
 			p.prepare(c, "/line", LatchOptions{})
 			said := panicOf(func() { breakIt(c, p) })
 			if !strings.Contains(said, "broken invariant: "+broken) ||
 				!strings.HasPrefix(said, `incumbent.Client(127.0.0.1:1) ("a name"): handle of machine `) {
 				t.Errorf("%q", said)
 			}
-			c.core.Invariants, p.commands.Broken = nil, nil
+			c.core.Invariants, p.base.Commands.Broken = nil, nil
 		})
 	}
 }
@@ -334,7 +334,8 @@ func TestCallsToARefusedMachineSayWhy(t *testing.T) {
 		puts.init(c, "/queue")
 		puts.payloads, puts.puts = map[uint64][]byte{}, map[uint64]*put{}
 		deletion.handle.init(c, "/node")
-		latch.participant.id, puts.id, deletion.handle.id = "latch-1", "producer-1", "deletion-1"
+		latch.participant.base.Machine, puts.base.Machine = "latch-1", "producer-1"
+		deletion.handle.base.Machine = "deletion-1"
 		for id, r := range map[events.ID]receiver{"latch-1": latch, "producer-1": puts, "deletion-1": deletion} {
 			c.handles.Set(id, r)
 		}

@@ -10,98 +10,47 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/calls"
 	"github.com/incumbent-go/incumbent/internal/fault"
+	"github.com/incumbent-go/incumbent/internal/handles"
 	"github.com/incumbent-go/incumbent/zkio"
 )
-
-// explain does what calls.Explain does, for a call of this handle.
-func (h *handle) explain(ctx context.Context, op string, err error) error {
-	return h.client.core.Explain(ctx, op, h.path, err, h.obstacle)
-}
-
-// obstacle returns what prevents the handle from going on at this moment: there is no
-// connection, something failed, or it waits for others.
-func (h *handle) obstacle() error {
-	return cmp.Or(h.client.session.absence(), h.failure(), h.diagnostics.waitsFor())
-}
-
-// phaseError returns what the machine does at this moment, as an error.
-func (h *handle) phaseError() error {
-	return errors.New(h.phase.Load().Does)
-}
-
-// handleDiagnostics is what a kind of handle logs, and says in errors, of itself. A handle has one value of it, and
-// no function for each: a process may have very many handles.
-type handleDiagnostics interface {
-	// logTrouble logs a failure.
-	logTrouble(error)
-	// remains names what a close leaves behind if it gives up waiting.
-	remains() string
-	// overdue returns what has not returned long after it had to; nil if nothing has to.
-	overdue() error
-	// waitsFor returns what the machine waits for, if it is connected and nothing failed.
-	waitsFor() error
-}
-
-// plainDiagnostics are the diagnostics of a handle that is no participant in a line.
-type plainDiagnostics struct{ h *handle }
-
-// cannotGoOn is the log's text for their failures.
-const cannotGoOn = "cannot go on for now"
-
-func (d plainDiagnostics) logTrouble(err error) { d.h.logFailure(cannotGoOn, err) }
-func (d plainDiagnostics) remains() string      { return "its node" }
-func (d plainDiagnostics) overdue() error       { return nil }
-func (d plainDiagnostics) waitsFor() error      { return d.h.phaseError() }
 
 // lineDiagnostics are the diagnostics of a participant in a line.
 type lineDiagnostics struct{ p *participant }
 
-func (d lineDiagnostics) logTrouble(err error) { d.p.logLineTrouble(err) }
-func (d lineDiagnostics) remains() string      { return d.p.leftover() }
-func (d lineDiagnostics) overdue() error       { return d.p.overdueWork() }
-func (d lineDiagnostics) waitsFor() error      { return d.p.placeError() }
+func (d lineDiagnostics) LogTrouble(err error) { d.p.logLineTrouble(err) }
+func (d lineDiagnostics) Remains() string      { return d.p.leftover() }
+func (d lineDiagnostics) Overdue() error       { return d.p.overdueWork() }
+func (d lineDiagnostics) WaitsFor() error      { return d.p.placeError() }
 
 // jobDiagnostics are the diagnostics of a Job's election. What is wrong with the job's configuration its instance logs.
 type jobDiagnostics struct{ p *participant }
 
-func (d jobDiagnostics) logTrouble(err error) {
+func (d jobDiagnostics) LogTrouble(err error) {
 	if !errors.Is(err, ErrJobConfig) {
 		d.p.logLineTrouble(err)
 	}
 }
 
-func (d jobDiagnostics) remains() string { return d.p.leftover() }
-func (d jobDiagnostics) overdue() error  { return d.p.overdueWork() }
-func (d jobDiagnostics) waitsFor() error { return d.p.placeError() }
+func (d jobDiagnostics) Remains() string { return d.p.leftover() }
+func (d jobDiagnostics) Overdue() error  { return d.p.overdueWork() }
+func (d jobDiagnostics) WaitsFor() error { return d.p.placeError() }
 
 // barrierDiagnostics are the diagnostics of a double barrier for so many members.
 type barrierDiagnostics struct {
-	h        *handle
+	plain    handles.Plain
 	quantity int
 }
 
-func (d barrierDiagnostics) logTrouble(err error) { d.h.logFailure(cannotGoOn, err) }
-func (d barrierDiagnostics) remains() string      { return "its node" }
-func (d barrierDiagnostics) overdue() error       { return nil }
+func (d barrierDiagnostics) LogTrouble(err error) { d.plain.LogTrouble(err) }
+func (d barrierDiagnostics) Remains() string      { return d.plain.Remains() }
+func (d barrierDiagnostics) Overdue() error       { return nil }
 
-func (d barrierDiagnostics) waitsFor() error {
-	if d.h.Class() == events.ClassQueued {
+func (d barrierDiagnostics) WaitsFor() error {
+	if d.plain.H.Class() == events.ClassQueued {
 		return fmt.Errorf("fewer than %d members are there", d.quantity)
 	}
-	return d.h.phaseError()
+	return d.plain.WaitsFor()
 }
-
-// remainDiagnostics are the diagnostics of a handle whose close leaves something else behind than a node of its own.
-type remainDiagnostics struct {
-	h       *handle
-	what    string
-	trouble string // the log's text for a failure
-}
-
-func (d remainDiagnostics) logTrouble(err error) { d.h.logFailure(d.trouble, err) }
-func (d remainDiagnostics) remains() string      { return d.what }
-func (d remainDiagnostics) overdue() error       { return nil }
-func (d remainDiagnostics) waitsFor() error      { return d.h.phaseError() }
 
 // noteAhead takes the notice that others are ahead; on the loop's goroutine.
 func (p *participant) noteAhead(n events.Notify) {
@@ -136,31 +85,9 @@ func (p *participant) placeError() error {
 	before := *p.predecessor()
 	p.mu.Unlock()
 	if p.Class() != events.ClassQueued || before.Path == "" {
-		return p.phaseError()
+		return p.base.PhaseError()
 	}
 	return errors.New(before.Words(p.sides))
-}
-
-// recipe returns the name of the handle's recipe.
-func (h *handle) recipe() string { return recipeOf(h.id) }
-
-// observeTrouble reports the failure of a handle that was just noted.
-func (h *handle) observeTrouble() {
-	h.mu.Lock()
-	h.trouble.Begin(h.client.core.Clock.Now())
-	err := h.trouble.Err()
-	h.mu.Unlock()
-	h.client.observed.emit(Trouble{h.path, h.recipe(), err})
-}
-
-// observeRecovery reports the end of a handle's failures.
-func (h *handle) observeRecovery() {
-	h.mu.Lock()
-	since := h.trouble.End()
-	h.mu.Unlock()
-	if since != 0 {
-		h.client.observed.emit(Recovered{h.path, h.recipe(), time.Duration(h.client.core.Clock.Now() - since)})
-	}
 }
 
 // await asks for leadership, and waits for it until ctx ends. The context of the Leadership
@@ -168,17 +95,17 @@ func (h *handle) observeRecovery() {
 // Op is the operation that an error names.
 func (p *participant) await(ctx, work context.Context, op string, undo func(n uint64)) (*Leadership, error) {
 	p.client.check(ctx)
-	n, ch, err := p.commands.Begin(&p.client.core.Commands, p.id, events.Event{Kind: events.CommandAwait})
+	n, ch, err := p.base.Begin(events.Event{Kind: events.CommandAwait})
 	if err != nil {
-		return nil, p.explain(ctx, op, err)
+		return nil, p.base.Explain(ctx, op, err)
 	}
 	return p.receive(ctx, work, op, n, ch, undo)
 }
 
 // receive waits for what is granted to the n-th command.
-func (p *participant) receive(ctx, work context.Context, op string, n uint64, ch chan reply, undo func(n uint64),
+func (p *participant) receive(ctx, work context.Context, op string, n uint64, ch chan calls.Reply, undo func(n uint64),
 ) (*Leadership, error) {
-	r, err := p.commands.Wait(ctx, &p.client.core.Commands, n, ch)
+	r, err := p.base.Wait(ctx, n, ch)
 	if err == nil {
 		p.client.core.Commands.PutBack(ch)
 	}
@@ -186,11 +113,11 @@ func (p *participant) receive(ctx, work context.Context, op string, n uint64, ch
 		return r.Grant(work).(*Leadership), nil
 	}
 	answered := err == nil
-	err = p.explain(ctx, op, cmp.Or(err, r.Err)) // before undo
+	err = p.base.Explain(ctx, op, cmp.Or(err, r.Err)) // before undo
 	switch {
 	case answered:
 		return nil, p.withList(ctx, err)
-	case p.commands.Drop(n):
+	case p.base.Commands.Drop(n):
 		undo(n)
 		return nil, err
 	}
@@ -206,9 +133,9 @@ func (p *participant) granted(n events.Notify) {
 	p.mu.Lock()
 	t := p.term
 	p.mu.Unlock()
-	if !p.works.Begin() {
-		p.commands.Deliver(n.Work, reply{Err: ErrClosed})
-		p.client.core.Post(p.id, events.Event{Kind: events.WorkReturned, Work: n.Work})
+	if !p.base.Works.Begin() {
+		p.base.Commands.Deliver(n.Work, calls.Reply{Err: ErrClosed})
+		p.base.Post(events.Event{Kind: events.WorkReturned, Work: n.Work})
 		return
 	}
 	grant := func(ctx context.Context) calls.Granted {
@@ -216,7 +143,7 @@ func (p *participant) granted(n events.Notify) {
 			p.returned(events.Event{Work: n.Work, Text: l.failureText(late)}, late)
 		})
 	}
-	if !p.commands.Deliver(n.Work, reply{Grant: grant}) { // the caller has given up
+	if !p.base.Commands.Deliver(n.Work, calls.Reply{Grant: grant}) { // the caller has given up
 		grant(context.Background()).Release()
 	}
 }
@@ -228,14 +155,14 @@ func (p *participant) awaitTerm(ctx context.Context) (*Leadership, error) {
 
 // cancelAwait withdraws the n-th command, an await, or cancels it if the loop has taken it.
 func (p *participant) cancelAwait(n uint64) {
-	if !p.client.core.Loop.Withdraw(p.id, events.CommandAwait, n) {
-		p.client.core.Post(p.id, events.Event{Kind: events.CommandCancel, Work: n})
+	if !p.client.core.Loop.Withdraw(p.base.Machine, events.CommandAwait, n) {
+		p.base.Post(events.Event{Kind: events.CommandCancel, Work: n})
 	}
 }
 
 // resign does what Latch.Resign does. Op is the operation that the error names.
 func (p *participant) resign(ctx context.Context, op string) error {
-	return p.ask(ctx, op, events.Event{Kind: events.CommandResign})
+	return p.base.Ask(ctx, op, events.Event{Kind: events.CommandResign})
 }
 
 // maxListRead bounds the read of an access list, for an error.
@@ -249,7 +176,7 @@ func (p *participant) withList(ctx context.Context, err error) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, maxListRead)
 	defer cancel()
-	path, entries, unread := p.client.core.IO.NearestList(ctx, p.path)
+	path, entries, unread := p.client.core.IO.NearestList(ctx, p.Path())
 	var list []fault.Entry
 	for _, entry := range entries {
 		list = append(list, fault.Entry(entry))
@@ -271,13 +198,4 @@ func (c executor) answer(id events.ID, a events.Answer) {
 		r.answer(a)
 		r.entered(events.Entered{State: "closed", Class: events.ClassClosed})
 	})
-}
-
-// deliverTo passes an answer to the call that waits for it, or to all if there is no machine.
-func deliverTo(c *commands, a events.Answer) {
-	if a.Code == events.NotOpened {
-		c.Refuse(fault.Because("the machine refused to open: "+a.Text, ErrClosed))
-		return
-	}
-	c.Deliver(a.Command, replyOf(a))
 }

@@ -250,7 +250,7 @@ func (t *heldTerm) warn() {
 	w.overdue = true
 	place, err := w.works[0].place(), t.unreturned()
 	t.holder.client.core.Log.Log(zerolog.WarnLevel, "work goes on long after it had to end", func(e *zerolog.Event) {
-		journal.AddErr(e.Str("path", fault.Path(t.holder.path)).Int64("token", t.Token).Str("place", place), err)
+		journal.AddErr(e.Str("path", fault.Path(t.holder.Path())).Int64("token", t.Token).Str("place", place), err)
 	})
 	t.holder.client.observed.emitOutsideStep(WorkOverdue{t.place(), err})
 }
@@ -283,10 +283,10 @@ func (t *heldTerm) unreturned() error {
 		text = fmt.Sprintf("the Leadership with token %d that was given out at %s%s is not released: call its Release",
 			t.Token, l.place(), ended)
 	}
-	if t.holder.holdsOnce() || t.holder.works.IsSealed() {
+	if t.holder.holdsOnce() || t.holder.base.Works.IsSealed() {
 		then = "its node is not deleted, and Close waits"
 	}
-	text = fmt.Sprintf("incumbent: %s: %s; until then %s", t.holder.path, text, then)
+	text = fmt.Sprintf("incumbent: %s: %s; until then %s", t.holder.Path(), text, then)
 	if more := len(w.works) - 1; more > 0 {
 		text += fmt.Sprintf(" (the same for %d more)", more)
 	}
@@ -298,15 +298,15 @@ func (t *heldTerm) unreturned() error {
 // ErrWorkRunning.
 func (p *participant) unreleased() error {
 	t := p.lastTerm()
-	if p.parts != nil && p.works.IsSealed() && p.works.Running() {
+	if p.parts != nil && p.base.Works.IsSealed() && p.base.Works.Running() {
 		return p.unreturnedParts()
 	}
-	if t == nil || !p.works.Running() {
+	if t == nil || !p.base.Works.Running() {
 		return nil
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.work().stopped == nil && !p.works.IsSealed() {
+	if t.work().stopped == nil && !p.base.Works.IsSealed() {
 		return nil
 	}
 	if err := t.unreturned(); err != nil {

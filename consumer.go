@@ -13,6 +13,7 @@ import (
 	"github.com/incumbent-go/incumbent/internal/async"
 	"github.com/incumbent-go/incumbent/internal/caller"
 	"github.com/incumbent-go/incumbent/internal/fault"
+	"github.com/incumbent-go/incumbent/internal/handles"
 	"github.com/incumbent-go/incumbent/internal/journal"
 	"github.com/incumbent-go/incumbent/internal/meters"
 	"github.com/incumbent-go/incumbent/machines"
@@ -129,15 +130,16 @@ func (q *queue[T]) consumer(handler func(context.Context, Delivery[T]) error, o 
 		values[machines.OptionBackoff] = o.Backoff.String()
 	}
 	setRetry(values, q.options.Retry)
-	c.handle.init(q.client, q.path)
-	c.meter = q.client.meters.Queue(q.path)
-	c.callbacks = q.client.hookCalls("OnFailure", q.path)
-	c.handle.diagnostics = remainDiagnostics{&c.handle, "its locked item", cannotGoOn}
+	c.handle.init(q.client, q.Path())
+	c.meter = q.client.meters.Queue(q.Path())
+	c.callbacks = q.client.hookCalls("OnFailure", q.Path())
+	c.handle.base.Diagnostics = handles.Leftover{
+		H: &c.handle.base, What: "its locked item", Trouble: handles.CannotGoOn}
 	_, err := q.client.register(machines.ConsumerRecipe, func(id events.ID) receiver {
-		c.handle.id = id
+		c.handle.base.Machine = id
 		c.stopBaseWatch = context.AfterFunc(q.client.base, c.closeWithClient)
 		return c
-	}, events.Event{Path: q.path, Options: values})
+	}, events.Event{Path: q.Path(), Options: values})
 	if err != nil {
 		return nil, err
 	}
@@ -146,13 +148,13 @@ func (q *queue[T]) consumer(handler func(context.Context, Delivery[T]) error, o 
 
 // closeWithClient closes the consumer when the client's base context ends.
 func (c *Consumer) closeWithClient() {
-	c.handle.client.receive(c.handle.id,
-		func(receiver) { c.handle.client.core.Post(c.handle.id, events.Event{Kind: events.CommandClose}) })
+	c.handle.client.receive(c.handle.base.Machine,
+		func(receiver) { c.handle.base.Post(events.Event{Kind: events.CommandClose}) })
 }
 
 // entered is called by the loop.
 func (c *Consumer) entered(now events.Entered) {
-	c.handle.enter(now)
+	c.handle.base.Enter(now)
 	if now.Class == events.ClassClosed {
 		c.stopBaseWatch()
 	}
@@ -161,7 +163,7 @@ func (c *Consumer) entered(now events.Entered) {
 // Start begins to consume and returns immediately. A second call returns ErrAlreadyStarted,
 // a call after Close returns ErrClosed.
 func (c *Consumer) Start() error {
-	return c.handle.start(context.Background(), "start")
+	return c.handle.base.Start(context.Background(), "start")
 }
 
 // Close takes no more items, awaits the handler, writes the outcome of its item to
@@ -170,7 +172,7 @@ func (c *Consumer) Start() error {
 // background. Once no handler runs, Close returns within a session timeout, with
 // ErrNotDeleted if an item is still locked. Closing twice, or before Start, is no error.
 func (c *Consumer) Close(ctx context.Context) error {
-	err := c.handle.end(ctx, false)
+	err := c.handle.base.End(ctx, false)
 	if err == nil {
 		return nil
 	}
@@ -184,14 +186,14 @@ func (c *Consumer) Close(ctx context.Context) error {
 }
 
 // needsSession reports whether the handler runs.
-func (c *Consumer) needsSession() bool { return c.handle.works.Running() }
+func (c *Consumer) needsSession() bool { return c.handle.base.Works.Running() }
 
 // notice takes the machine's notices; on the loop's goroutine.
 func (c *Consumer) notice(n events.Notify) {
-	c.handle.noteTrouble(n)
+	c.handle.base.NoteTrouble(n)
 	switch n.What {
 	case events.Delivered:
-		c.handle.works.Begin()
+		c.handle.base.Works.Begin()
 		ctx, cancel := context.WithCancelCause(c.handle.client.base)
 		c.handle.mu.Lock()
 		data := c.data
@@ -200,7 +202,7 @@ func (c *Consumer) notice(n events.Notify) {
 		go c.work(ctx, n, data)
 	case events.Failed:
 		if lost := asError(n.Code, ""); n.Code == events.ItemLost && c.failed != nil {
-			c.callbacks.Put(func() { c.failed(n.Path[len(c.handle.path)+1:], 1, lost) })
+			c.callbacks.Put(func() { c.failed(n.Path[len(c.handle.Path())+1:], 1, lost) })
 		}
 	case events.Withdrawn:
 		c.handle.mu.Lock()
@@ -228,8 +230,8 @@ func (c *Consumer) work(ctx context.Context, n events.Notify, data []byte) {
 		c.cancel(nil)
 		c.cancel = nil
 		c.handle.mu.Unlock()
-		c.handle.works.End()
-		c.handle.client.core.Post(c.handle.id, returned)
+		c.handle.base.Works.End()
+		c.handle.base.Post(returned)
 	})
 }
 
@@ -243,7 +245,7 @@ func (c *Consumer) meterItem(ctx context.Context, n events.Notify, err error, to
 		result = meters.ItemFailed
 	}
 	c.meter.Handled(c.node(n), result, took)
-	c.handle.client.observed.emitOutsideStep(ItemDone{Path: c.handle.path, Try: n.Try, Took: took, Result: result})
+	c.handle.client.observed.emitOutsideStep(ItemDone{Path: c.handle.Path(), Try: n.Try, Took: took, Result: result})
 }
 
 // reportFailure logs a failed try and calls OnFailure.
@@ -263,7 +265,7 @@ func (c *Consumer) call(ctx context.Context, data []byte, n events.Notify, then 
 }
 
 // node returns the name of a delivery's node.
-func (c *Consumer) node(n events.Notify) string { return n.Path[len(c.handle.path)+1:] }
+func (c *Consumer) node(n events.Notify) string { return n.Path[len(c.handle.Path())+1:] }
 
 // keep takes the data of an item that was read.
 func (c *Consumer) keep(n uint64, kept zkio.Kept) {
@@ -282,7 +284,7 @@ func (c *Consumer) payload(n uint64, _ bool) []byte {
 	return c.data
 }
 
-func (c *Consumer) answer(a events.Answer) { c.handle.deliver(a) }
+func (c *Consumer) answer(a events.Answer) { c.handle.base.Deliver(a) }
 
 // Path returns the queue's directory.
 func (c *Consumer) Path() string { return c.handle.Path() }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -215,12 +214,6 @@ func (o *observed) delivering() {
 	if o.steps = o.steps[1:]; len(o.steps) == 0 {
 		o.steps = nil
 	}
-}
-
-// recipeOf returns the name of the recipe of a machine.
-func recipeOf(id events.ID) string {
-	recipe, _, _ := strings.Cut(string(id), "-")
-	return recipe
 }
 
 // What a LostError is about.

@@ -53,13 +53,13 @@ func (h *Hold) Unlock(ctx context.Context) error {
 		return lost
 	}
 	select {
-	case <-h.machine.commands.Ended():
+	case <-h.machine.base.Commands.Ended():
 	case <-h.machine.client.core.Closed:
 	case <-ctx.Done():
 		select {
-		case <-h.machine.commands.Ended():
+		case <-h.machine.base.Commands.Ended():
 		default:
-			return h.machine.explain(ctx, "unlock", context.Cause(ctx))
+			return h.machine.base.Explain(ctx, "unlock", context.Cause(ctx))
 		}
 	}
 	return h.Leadership.term.lossErr()
@@ -150,13 +150,13 @@ func (c *Client) acquire(ctx context.Context, a acquisition) (*Hold, error) {
 	open := options.open(a.path, c.config)
 	a.addOptions(open.Options)
 	if a.permits > 0 {
-		h.diagnostics = permitDiagnostics{h}
+		h.base.Diagnostics = permitDiagnostics{h}
 	}
 	if err := h.takePlace(ctx, a, open); err != nil {
 		return nil, err
 	}
 	if _, err := c.register(a.recipe, func(id events.ID) receiver {
-		h.id = id
+		h.base.Machine = id
 		return h
 	}, open); err != nil {
 		h.freePlace()
@@ -228,7 +228,7 @@ var errOwnPlace = errors.New("waiting for this client's other place in the line,
 func (h *holdHandle) freePlace() {
 	if h.plain && !h.free {
 		h.free = true
-		h.client.core.Places.Free(plainPlace(h.path, h.prefix))
+		h.client.core.Places.Free(plainPlace(h.Path(), h.prefix))
 	}
 }
 
@@ -256,7 +256,7 @@ func tryResult(h *Hold, err error) (*Hold, bool, error) {
 // the handle is sealed, and the hold is released.
 func (h *holdHandle) abandon(uint64) {
 	h.seal()
-	_, _, _ = h.commands.Begin(&h.client.core.Commands, h.id, events.Event{Kind: events.CommandClose})
+	_, _, _ = h.base.Begin(events.Event{Kind: events.CommandClose})
 }
 
 // notice takes the machine's notices; on the loop's goroutine.
@@ -284,7 +284,7 @@ func (h *holdHandle) answer(a events.Answer) {
 	if a.Code == events.Locked && h.Class() == events.ClassLooking {
 		h.freePlace()
 	}
-	h.deliver(a)
+	h.base.Deliver(a)
 }
 
 func (h *holdHandle) entered(now events.Entered) {
@@ -382,7 +382,7 @@ func (h *holdHandle) asLost(err error, reason Reason) error {
 	if !ok || refused.Code != events.LeadershipLost {
 		return err
 	}
-	lost := &LostError{Reason: reason, What: h.what, Path: h.path, BelievedUntil: clock.Wall(0)}
+	lost := &LostError{Reason: reason, What: h.what, Path: h.Path(), BelievedUntil: clock.Wall(0)}
 	if reason == ReasonUnconfirmed {
 		lost.detail = refused.Text
 	}

@@ -153,6 +153,7 @@ import (
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/belief"
 	"github.com/incumbent-go/incumbent/internal/clock"
+	"github.com/incumbent-go/incumbent/internal/handles"
 	"github.com/incumbent-go/incumbent/internal/invariants"
 	"github.com/incumbent-go/incumbent/internal/journal"
 	"github.com/incumbent-go/incumbent/internal/meters"
@@ -236,6 +237,11 @@ func (c *Client) prepare(log *journal.Logger, now engine.Clock) {
 	core.SetTick(c.config.Tick)
 	core.Commands.Post, core.Commands.Closed, core.Commands.Ended = core.Post, core.Closed, ErrClosed
 	core.Absence = func() error { return c.session.absence() }
+	core.Refusal, core.AddFailure = asError, addFailure
+	core.Troubled = func(h *handles.Handle, err error) { c.observed.emit(Trouble{h.Path(), h.Recipe(), err}) }
+	core.Recovered = func(h *handles.Handle, after time.Duration) {
+		c.observed.emit(Recovered{h.Path(), h.Recipe(), after})
+	}
 	core.Closing, core.Remove = c.handles.Closing.Load, c.handles.Remove
 	c.outages.Log, c.outages.Now, c.outages.Timeout, c.outages.Members = log, now.Now, core.Timeout, c.members
 }

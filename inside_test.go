@@ -51,7 +51,7 @@ func openAs(t *testing.T, n *node, l *Latch, to receiver) {
 	t.Helper()
 	l.participant.prepare(n.Client, "/line", LatchOptions{})
 	_, err := n.register(machines.LatchRecipe, func(id events.ID) receiver {
-		l.participant.id = id
+		l.participant.base.Machine = id
 		return to
 	}, LatchOptions{}.open("/line", n.config))
 	fine(t, err)
@@ -138,7 +138,7 @@ func TestNoAwaitIsGrantedOnceClosed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, ch := l.participant.commands.Reserve(&c.core.Commands)
+	n, ch := l.participant.base.Commands.Reserve(&c.core.Commands)
 	l.participant.seal()
 	l.notice(events.Notify{What: events.Granted, Work: n})
 	if r := <-ch; r.Grant != nil || !errors.Is(r.Err, ErrClosed) {
@@ -223,8 +223,7 @@ func TestWorkGraceOfAGrantTakenLate(t *testing.T) {
 		if err := l.Start(); err != nil {
 			t.Fatal(err)
 		}
-		_, granted, err := l.participant.commands.Begin(&n.Client.core.Commands, l.participant.id,
-			events.Event{Kind: events.CommandAwait})
+		_, granted, err := l.participant.base.Begin(events.Event{Kind: events.CommandAwait})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -260,7 +260,7 @@ func (j *Job) Close(ctx context.Context) error {
 		select {
 		case <-r.done:
 		case <-ctx.Done():
-			return j.client.core.Explain(ctx, "close", j.path, context.Cause(ctx), r.worker.obstacle)
+			return j.client.core.Explain(ctx, "close", j.path, context.Cause(ctx), r.worker.base.Obstacle)
 		}
 	}
 	return nil

@@ -100,12 +100,12 @@ func (c *Client) newJobElection(job string, options LatchOptions, more map[strin
 	j := &JobElection{job: job, reserved: reserved, changed: make(chan struct{})}
 	j.latch.participant.prepare(c, job, options)
 	if !reserved {
-		j.latch.participant.diagnostics = jobDiagnostics{&j.latch.participant}
+		j.latch.participant.base.Diagnostics = jobDiagnostics{&j.latch.participant}
 	}
 	open := options.open(job, c.config)
 	maps.Copy(open.Options, more)
 	_, err := c.register(machines.JobElectionRecipe, func(id events.ID) receiver {
-		j.latch.participant.id = id
+		j.latch.participant.base.Machine = id
 		return j
 	}, open)
 	if err != nil {
@@ -143,12 +143,12 @@ func (j *JobElection) IsLeaderUntilBlock(ctx context.Context) (bool, error) {
 // waitForLeader does what IsLeaderUntilBlock does. Op is the operation that an error names.
 func (j *JobElection) waitForLeader(ctx context.Context, op string) (bool, error) {
 	j.latch.participant.client.check(ctx)
-	failed := func(err error) (bool, error) { return false, j.latch.participant.explain(ctx, op, err) }
+	failed := func(err error) (bool, error) { return false, j.latch.participant.base.Explain(ctx, op, err) }
 	for {
 		j.mu.Lock()
 		more := j.changed
 		j.mu.Unlock()
-		switch class, trouble := j.latch.participant.Class(), j.latch.participant.failure(); {
+		switch class, trouble := j.latch.participant.Class(), j.latch.participant.base.Failure(); {
 		case class == events.ClassLatent:
 			return failed(ErrNotStarted)
 		case class == events.ClassClosed:

@@ -47,7 +47,7 @@ func newJobRun(ctx context.Context, j *Job, f func(context.Context, *Item) error
 		r.cancel(err)
 		return nil, err
 	}
-	if err = r.worker.start(r.ctx, "run"); err != nil && ctx.Err() == nil { // else wait hands over at once
+	if err = r.worker.base.Start(r.ctx, "run"); err != nil && ctx.Err() == nil { // else wait hands over at once
 		r.cancel(err)
 		return nil, err
 	}
@@ -80,9 +80,9 @@ func (r *jobRun) wait(ctx context.Context) error {
 
 // end closes ended: now, or when the machines have ended that Run has not waited for.
 func (r *jobRun) end() {
-	closed := []<-chan struct{}{r.worker.commands.Ended()}
+	closed := []<-chan struct{}{r.worker.base.Commands.Ended()}
 	if e := r.electionNow(); e != nil {
-		closed = append(closed, e.latch.participant.commands.Ended())
+		closed = append(closed, e.latch.participant.base.Commands.Ended())
 	}
 	wait := func() {
 		for _, ended := range closed {
@@ -117,7 +117,7 @@ func (r *jobRun) ending() error {
 func (r *jobRun) closeWorker(ctx context.Context) error {
 	r.worker.askClose()
 	select {
-	case <-r.worker.works.Idle():
+	case <-r.worker.base.Works.Idle():
 	case <-r.job.client.core.Closed:
 	}
 	late, cancel := calls.Outlive(ctx)
@@ -210,7 +210,7 @@ func (r *jobRun) failure() error {
 	r.mu.Unlock()
 	all := []error{r.worker.Err(), schedule}
 	if election != nil {
-		failed := election.latch.participant.failure()
+		failed := election.latch.participant.base.Failure()
 		if !errors.Is(failed, ErrJobConfig) || !errors.Is(all[0], ErrJobConfig) { // else it is the same
 			all = append(all, failed)
 		}
@@ -249,10 +249,10 @@ type instanceDiagnostics struct {
 	node string
 }
 
-func (d instanceDiagnostics) logTrouble(err error) { d.p.logLineTrouble(err) }
-func (d instanceDiagnostics) remains() string      { return fault.Path(d.node) }
-func (d instanceDiagnostics) overdue() error       { return d.p.overdueWork() }
-func (d instanceDiagnostics) waitsFor() error      { return d.p.placeError() }
+func (d instanceDiagnostics) LogTrouble(err error) { d.p.logLineTrouble(err) }
+func (d instanceDiagnostics) Remains() string      { return fault.Path(d.node) }
+func (d instanceDiagnostics) Overdue() error       { return d.p.overdueWork() }
+func (d instanceDiagnostics) WaitsFor() error      { return d.p.placeError() }
 
 // newJobWorker opens the machine.
 func newJobWorker(r *jobRun, f func(context.Context, *Item) error) (*jobWorker, error) {
@@ -267,9 +267,9 @@ func newJobWorker(r *jobRun, f func(context.Context, *Item) error) (*jobWorker, 
 	open.Options[machines.OptionInstance], open.Options[machines.OptionIP] = j.options.ID, j.options.Server
 	open.Options[machines.OptionConfig] = strconv.FormatBool(j.options.Mode == JobDeals)
 	_, err := j.client.register(machines.JobWorkerRecipe, func(id events.ID) receiver {
-		w.id = id
+		w.base.Machine = id
 		w.node = machines.JobInstance(j.path, j.options.ID)
-		w.diagnostics = instanceDiagnostics{&w.participant, w.node}
+		w.base.Diagnostics = instanceDiagnostics{&w.participant, w.node}
 		return w
 	}, open)
 	return w, err
@@ -277,7 +277,7 @@ func newJobWorker(r *jobRun, f func(context.Context, *Item) error) (*jobWorker, 
 
 // trigger runs the items now.
 func (w *jobWorker) trigger(ctx context.Context) error {
-	return w.ask(ctx, "trigger", events.Event{Kind: events.CommandTrigger})
+	return w.base.Ask(ctx, "trigger", events.Event{Kind: events.CommandTrigger})
 }
 
 // notice takes the machine's notices; on the loop's goroutine.
@@ -292,17 +292,17 @@ func (w *jobWorker) notice(n events.Notify) {
 	case events.Ended:
 		w.turn.cancel(asError(n.Code, n.Text))
 	default:
-		w.noteTrouble(n)
+		w.base.NoteTrouble(n)
 		if n.What == events.Failed && n.Code.Refusal() {
 			w.turn.cancel(asError(n.Code, n.Text))
 		}
 	}
 }
 
-func (w *jobWorker) answer(a events.Answer) { w.deliver(a) }
+func (w *jobWorker) answer(a events.Answer) { w.base.Deliver(a) }
 
 func (w *jobWorker) entered(now events.Entered) {
-	w.enter(now)
+	w.base.Enter(now)
 	if now.Class == events.ClassClosed {
 		w.turn.cancel(ErrClosed)
 	}
@@ -312,9 +312,9 @@ func (w *jobWorker) entered(now events.Entered) {
 func (w *jobWorker) deliverItem(n events.Notify) {
 	number := int(n.Work) - 1
 	t := w.presentTerm(n)
-	if !w.works.Begin() {
+	if !w.base.Works.Begin() {
 		w.setDelivering(false)
-		w.client.core.Post(w.id, events.Event{Kind: events.WorkReturned, Work: n.Work})
+		w.base.Post(events.Event{Kind: events.WorkReturned, Work: n.Work})
 		return
 	}
 	held := t.hold(w.turn.ctx, w.client, func(_ *Leadership, late error) { w.itemReturned(n.Work, late) })
@@ -326,7 +326,7 @@ func (w *jobWorker) deliverItem(n events.Notify) {
 	}, w.f)
 	go func() {
 		defer held.done(nil)
-		labels := pprof.Labels("incumbent", "jobworker", "path", w.path, "item", strconv.Itoa(number))
+		labels := pprof.Labels("incumbent", "jobworker", "path", w.Path(), "item", strconv.Itoa(number))
 		pprof.Do(held.ctx, labels, func(context.Context) {
 			w.client.core.Log.Guard("the item's function", n.Path, func() error { return held.work(held) },
 				func(err error) { w.logItem(held.ctx, n, err) })
@@ -393,6 +393,6 @@ func (w *jobWorker) logItem(ctx context.Context, n events.Notify, err error) {
 		return
 	}
 	w.client.core.Log.Log(zerolog.WarnLevel, "the item failed", func(e *zerolog.Event) {
-		journal.AddErr(e.Str("path", fault.Path(w.path)).Int("item", int(n.Work)-1), err)
+		journal.AddErr(e.Str("path", fault.Path(w.Path())).Int("item", int(n.Work)-1), err)
 	})
 }

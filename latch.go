@@ -77,7 +77,7 @@ func (c *Client) Latch(path string, options LatchOptions) (*Latch, error) {
 	l.participant.prepare(c, path, options)
 	l.participant.prefix = machines.LatchLabel
 	_, err := c.register(machines.LatchRecipe, func(id events.ID) receiver {
-		l.participant.id = id
+		l.participant.base.Machine = id
 		return l
 	}, options.open(path, c.config))
 	if err != nil {
@@ -89,7 +89,7 @@ func (c *Client) Latch(path string, options LatchOptions) (*Latch, error) {
 // Start joins the line. It returns immediately; Err and Await return what fails in the
 // background. A second call returns ErrAlreadyStarted, a call after Close returns
 // ErrClosed.
-func (l *Latch) Start() error { return l.participant.start(context.Background(), "start") }
+func (l *Latch) Start() error { return l.participant.base.Start(context.Background(), "start") }
 
 // Run is Start, Close, and a call of the work under each term in between: nothing has to be
 // released. The work's Leadership.Context derives from ctx.
@@ -134,7 +134,7 @@ func (l *Latch) Resign(ctx context.Context) error { return l.participant.resign(
 
 func (l *Latch) notice(n events.Notify) { l.participant.noteTerm(n) }
 
-func (l *Latch) answer(a events.Answer) { l.participant.deliver(a) }
+func (l *Latch) answer(a events.Answer) { l.participant.base.Deliver(a) }
 
 func (l *Latch) keep(request uint64, kept zkio.Kept) { l.participant.keep(request, kept) }
 
@@ -254,7 +254,7 @@ func (c *Client) Election(path, prefix string, options LatchOptions) (*Election,
 	open := options.open(path, c.config)
 	open.Options[machines.OptionPrefix] = prefix
 	_, err := c.register(machines.ElectionRecipe, func(id events.ID) receiver {
-		e.participant.id = id
+		e.participant.base.Machine = id
 		return e
 	}, open)
 	if err != nil {
@@ -272,7 +272,7 @@ func (e *Election) Prefix() string { return e.participant.prefix }
 
 func (e *Election) entered(now events.Entered) {
 	if now.Class == events.ClassClosed {
-		e.participant.client.core.Places.Free(plainPlace(e.participant.path, e.participant.prefix))
+		e.participant.client.core.Places.Free(plainPlace(e.participant.Path(), e.participant.prefix))
 	}
 	e.participant.enterLine(now)
 }
@@ -280,7 +280,7 @@ func (e *Election) entered(now events.Entered) {
 // Start joins the line. It returns immediately; Err and Await return what fails in the
 // background. A second call returns ErrAlreadyStarted, a call after Close returns
 // ErrClosed.
-func (e *Election) Start() error { return e.participant.start(context.Background(), "start") }
+func (e *Election) Start() error { return e.participant.base.Start(context.Background(), "start") }
 
 // Run calls the work under each term until ctx ends, or the work returns while this
 // participant leads; then it closes the handle. See Latch.Run.
@@ -299,7 +299,7 @@ func (e *Election) Resign(ctx context.Context) error { return e.participant.resi
 
 func (e *Election) notice(n events.Notify) { e.participant.noteTerm(n) }
 
-func (e *Election) answer(a events.Answer) { e.participant.deliver(a) }
+func (e *Election) answer(a events.Answer) { e.participant.base.Deliver(a) }
 
 func (e *Election) keep(request uint64, kept zkio.Kept) { e.participant.keep(request, kept) }
 

@@ -350,14 +350,14 @@ func (f *feed[T]) open(o *watchHandle, recipe engine.Recipe, open events.Event, 
 	o.onNotice = notice
 	o.init(f.client, open.Path)
 	_, err := f.client.register(recipe, func(id events.ID) receiver {
-		o.id = id
+		o.base.Machine = id
 		return o
 	}, open)
 	if err != nil {
 		return calls.AsError("watch", open.Path, err)
 	}
-	f.onClose = append(f.onClose, func() { f.client.core.Post(o.id, events.Event{Kind: events.CommandClose}) })
-	f.client.core.Post(o.id, events.Event{Kind: events.CommandStart})
+	f.onClose = append(f.onClose, func() { o.base.Post(events.Event{Kind: events.CommandClose}) })
+	o.base.Post(events.Event{Kind: events.CommandStart})
 	return nil
 }
 

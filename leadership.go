@@ -301,7 +301,7 @@ var (
 
 // enterShard notes that a shard is owned, or is not: an outage that ends the terms of many takes two lines of the log.
 func (p *participant) enterShard(now events.Entered) {
-	p.phase.Store(p.client.core.State(now))
+	p.base.SetPhase(now)
 	p.client.outages.Entered(p, now.Class)
 }
 

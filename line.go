@@ -213,13 +213,13 @@ func (c *Client) lineOf(ctx context.Context, path string, prefixes ...string) (L
 
 // Participants is Latch.Participants.
 func (p *participant) Participants(ctx context.Context) ([]Participant, error) {
-	line, err := p.client.lineOf(ctx, p.path, p.prefix)
+	line, err := p.client.lineOf(ctx, p.Path(), p.prefix)
 	return line.Participants, err
 }
 
 // First is Latch.First.
 func (p *participant) First(ctx context.Context) (Participant, bool, error) {
-	line, err := p.client.lineOf(ctx, p.path, p.prefix)
+	line, err := p.client.lineOf(ctx, p.Path(), p.prefix)
 	first, ok := line.First()
 	return first, ok, err
 }

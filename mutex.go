@@ -256,7 +256,7 @@ func unlock(ctx context.Context, holds []*Hold) error {
 	var errs []error
 	for _, h := range slices.Backward(holds) {
 		if err := h.Unlock(ctx); err != nil {
-			errs = append(errs, withLockPath(h.machine.path, err))
+			errs = append(errs, withLockPath(h.machine.Path(), err))
 		}
 	}
 	return fault.Together(errs...)
@@ -282,7 +282,7 @@ func newMultiHold(ctx context.Context) *MultiHold {
 // add adds one more lock, before any other goroutine has the hold.
 func (m *MultiHold) add(h *Hold) {
 	m.holds = append(m.holds, h)
-	context.AfterFunc(h.Context(), func() { m.cancel(withLockPath(h.machine.path, context.Cause(h.Context()))) })
+	context.AfterFunc(h.Context(), func() { m.cancel(withLockPath(h.machine.Path(), context.Cause(h.Context()))) })
 }
 
 // withLockPath adds the lock's path to an error, unless the error has it.
@@ -317,7 +317,7 @@ func (m *MultiHold) Check() error {
 	m.opened()
 	for _, h := range m.holds {
 		if err := h.Check(); err != nil {
-			return withLockPath(h.machine.path, err)
+			return withLockPath(h.machine.Path(), err)
 		}
 	}
 	return nil

@@ -119,7 +119,7 @@ func (c *Client) NodeElection(path string, options NodeElectionOptions) (*NodeEl
 	e.participant.plain, e.participant.reports = options.Epoch == "", options.Crumb != ""
 	open := options.opening(path, c.config)
 	_, err := c.register(machines.NodeElectionRecipe, func(id events.ID) receiver {
-		e.participant.id = id
+		e.participant.base.Machine = id
 		return e
 	}, open)
 	if err != nil {
@@ -181,7 +181,7 @@ func (o NodeElectionOptions) opening(path string, config *Config) events.Event {
 // see Participant.First. Its ID is the node's data. Client.Evict takes leadership from it. Without a connection it
 // waits for one. Errors: ErrClosed, the context's, or an *Error.
 func (e *NodeElection) Holder(ctx context.Context) (Participant, bool, error) {
-	return e.participant.client.holder(ctx, machines.NodeElectionRecipe.Name(), e.participant.path)
+	return e.participant.client.holder(ctx, machines.NodeElectionRecipe.Name(), e.participant.Path())
 }
 
 // holder reads whose node a path has.
@@ -203,7 +203,7 @@ func (c *Client) holder(ctx context.Context, recipe, path string) (Participant, 
 
 // Start stands for election. It returns immediately; Err and Await return what fails in the background. A second call
 // returns ErrAlreadyStarted, a call after Close returns ErrClosed.
-func (e *NodeElection) Start() error { return e.participant.start(context.Background(), "start") }
+func (e *NodeElection) Start() error { return e.participant.base.Start(context.Background(), "start") }
 
 // Run calls the work under each term until ctx ends, or the work returns while this participant leads; then it closes
 // the handle. See Latch.Run.
@@ -270,8 +270,8 @@ func (e *NodeElection) beginFencing(n events.Notify) {
 	p.client.core.Log.Log(zerolog.InfoLevel, "fencing the last leader", func(l *zerolog.Event) {
 		p.identity(l).Int64("token", n.Token)
 	})
-	if !p.works.Begin() {
-		p.client.core.Post(p.id, events.Event{Kind: events.WorkReturned, Text: "the handle is being closed"})
+	if !p.base.Works.Begin() {
+		p.base.Post(events.Event{Kind: events.WorkReturned, Text: "the handle is being closed"})
 		return
 	}
 	held := e.fencing.hold(p.client.base, p.client, func(l *Leadership, late error) {
@@ -279,16 +279,16 @@ func (e *NodeElection) beginFencing(n events.Notify) {
 	})
 	go func() {
 		defer held.done(nil)
-		p.client.core.Log.Guard("Fence", p.path, func() error { return e.fence(held.ctx, n.Data) },
+		p.client.core.Log.Guard("Fence", p.Path(), func() error { return e.fence(held.ctx, n.Data) },
 			func(err error) { held.failed = errorText(cmp.Or(err, context.Cause(held.ctx))) })
 	}()
 }
 
-func (e *NodeElection) answer(a events.Answer) { e.participant.deliver(a) }
+func (e *NodeElection) answer(a events.Answer) { e.participant.base.Deliver(a) }
 
 func (e *NodeElection) entered(now events.Entered) {
 	if now.Class == events.ClassClosed {
-		e.participant.client.core.Places.Free("node " + e.participant.path)
+		e.participant.client.core.Places.Free("node " + e.participant.Path())
 	}
 	e.participant.enterLine(now)
 }

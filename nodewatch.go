@@ -207,7 +207,7 @@ func (d *nodeData) set(ctx context.Context, s *persistentHandle, data []byte) er
 	select {
 	case <-p.answered:
 		return p.err
-	case <-s.commands.Ended():
+	case <-s.base.Commands.Ended():
 	case <-s.client.core.Closed:
 	case <-ctx.Done():
 		return context.Cause(ctx)
@@ -230,7 +230,7 @@ func (d *nodeData) replace(s *persistentHandle, data []byte) (*payload, error) {
 	}
 	p := &payload{number: last.number + 1, data: bytes.Clone(data), answered: make(chan struct{})}
 	var err error
-	if p.command, _, err = s.commands.Begin(&s.client.core.Commands, s.id, events.Event{
+	if p.command, _, err = s.base.Begin(events.Event{
 		Kind: events.CommandSet, Work: p.number,
 	}); err != nil {
 		return nil, err
@@ -311,8 +311,8 @@ func (o *watchHandle) keep(request uint64, kept zkio.Kept) {
 		o.kept = map[uint64]zkio.Kept{}
 	}
 	o.kept[request] = kept
-	if o.commands.Broken != nil && len(o.kept) > maxKept {
-		o.commands.Broken("a reply", "%d replies are kept, of at most %d", len(o.kept), maxKept)
+	if o.base.Commands.Broken != nil && len(o.kept) > maxKept {
+		o.base.Commands.Broken("a reply", "%d replies are kept, of at most %d", len(o.kept), maxKept)
 	}
 }
 
@@ -328,15 +328,15 @@ func (o *watchHandle) takeKept(request uint64) zkio.Kept {
 func (o *watchHandle) notice(n events.Notify) { o.onNotice(n) }
 
 // Close ends a watching machine with its client.
-func (o *watchHandle) Close(ctx context.Context) error { return o.end(ctx, false) }
+func (o *watchHandle) Close(ctx context.Context) error { return o.base.End(ctx, false) }
 
-func (o *watchHandle) answer(a events.Answer) { o.deliver(a) }
+func (o *watchHandle) answer(a events.Answer) { o.base.Deliver(a) }
 
 func (o *watchHandle) entered(now events.Entered) {
 	if now.Class == events.ClassClosed && o.onClose != nil {
 		o.onClose()
 	}
-	o.enter(now)
+	o.base.Enter(now)
 }
 
 // ShardAssignment says who should own each shard.

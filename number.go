@@ -13,6 +13,7 @@ import (
 	"github.com/incumbent-go/incumbent/internal/arguments"
 	"github.com/incumbent-go/incumbent/internal/calls"
 	"github.com/incumbent-go/incumbent/internal/fault"
+	"github.com/incumbent-go/incumbent/internal/handles"
 	"github.com/incumbent-go/incumbent/machines"
 )
 
@@ -25,7 +26,7 @@ type numberCall struct {
 }
 
 // Close ends an operation with its client.
-func (x *numberCall) Close(ctx context.Context) error { return x.end(ctx, false) }
+func (x *numberCall) Close(ctx context.Context) error { return x.base.End(ctx, false) }
 
 // notice takes the number that was read or written; on the loop's goroutine.
 func (x *numberCall) notice(n events.Notify) {
@@ -36,7 +37,7 @@ func (x *numberCall) notice(n events.Notify) {
 		x.version, x.known = int32(n.Work), true
 		return
 	}
-	x.noteTrouble(n)
+	x.base.NoteTrouble(n)
 }
 
 // number is what numbers in nodes share.
@@ -72,16 +73,16 @@ func (n *number) do(ctx context.Context, op, task string,
 		open.Options[name] = strconv.FormatInt(v, 10)
 	}
 	if _, err := n.client.register(machines.NumberRecipe, func(id events.ID) receiver {
-		x.id = id
+		x.base.Machine = id
 		return x
 	}, open); err != nil {
 		return 0, 0, calls.AsError(op, n.path, err)
 	}
-	command, replied, err := x.commands.Begin(&n.client.core.Commands, x.id, events.Event{Kind: events.CommandStart})
+	command, replied, err := x.base.Begin(events.Event{Kind: events.CommandStart})
 	if err != nil {
 		return 0, 0, calls.AsError(op, n.path, err)
 	}
-	err = x.awaitOutcome(ctx, oneCommand{op: op, number: command, replied: replied})
+	err = x.base.AwaitOutcome(ctx, handles.OneCommand{Op: op, Number: command, Replied: replied})
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	var refused *Error
@@ -95,8 +96,8 @@ func (n *number) do(ctx context.Context, op, task string,
 	return x.value, x.version, err
 }
 
-func (x *numberCall) answer(a events.Answer)     { x.deliver(a) }
-func (x *numberCall) entered(now events.Entered) { x.enter(now) }
+func (x *numberCall) answer(a events.Answer)     { x.base.Deliver(a) }
+func (x *numberCall) entered(now events.Entered) { x.base.Enter(now) }
 
 // SharedCount is a number in a node that many processes read, write and watch: Curator's
 // SharedCount, in its four bytes, so that Go and Java can use one.

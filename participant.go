@@ -145,7 +145,7 @@ type change struct {
 func (p *participant) prepare(c *Client, path string, options LatchOptions) {
 	p.init(c, path)
 	p.name, p.options = options.ID, options.shared()
-	p.what, p.diagnostics = whatLeadership, lineDiagnostics{p}
+	p.what, p.base.Diagnostics = whatLeadership, lineDiagnostics{p}
 }
 
 // ID is Latch.ID.
@@ -171,7 +171,7 @@ func (p *participant) AddListener(l Listener) (remove func()) {
 
 // listener returns what calls the functions of a Listener.
 func (p *participant) listener(l Listener) *async.Listener[change] {
-	one := p.client.listener(p.path, func(c change) {
+	one := p.client.listener(p.Path(), func(c change) {
 		switch {
 		case c.lost == nil && l.IsLeader != nil:
 			l.IsLeader(c.term)
@@ -212,7 +212,7 @@ func (p *participant) Close(ctx context.Context) error {
 func (p *participant) CloseWith(ctx context.Context, mode CloseMode) error {
 	p.client.check(ctx)
 	p.seal()
-	err := p.end(ctx, mode == Silent)
+	err := p.base.End(ctx, mode == Silent)
 	left := p.unreleased()
 	switch {
 	case err == nil || left == nil:
@@ -220,7 +220,7 @@ func (p *participant) CloseWith(ctx context.Context, mode CloseMode) error {
 	case ctx.Err() == nil:
 		return left
 	}
-	return p.client.core.Explain(ctx, "close", p.path, context.Cause(ctx), func() error { return left })
+	return p.client.core.Explain(ctx, "close", p.Path(), context.Cause(ctx), func() error { return left })
 }
 
 // holdsOnce reports whether the participant leaves the line when its one hold ends, as that
@@ -229,12 +229,12 @@ func (p *participant) holdsOnce() bool { return p.what != whatLeadership && p.wh
 
 // seal prevents new work: the loop may notify the handle of a term while the handle is
 // being closed, and a Close that reports no work must stay right.
-func (p *participant) seal() { p.works.Seal() }
+func (p *participant) seal() { p.base.Works.Seal() }
 
 // needsSession reports whether the end of the present session would take something from the
 // user: a term, or work that has not returned.
 func (p *participant) needsSession() bool {
-	needs := p.Leads() || p.works.Running()
+	needs := p.Leads() || p.base.Works.Running()
 	if p.parts != nil {
 		p.parts(func(one *participant) { needs = needs || one.Leads() })
 	}
@@ -242,16 +242,16 @@ func (p *participant) needsSession() bool {
 }
 
 func (p *participant) returned(ev events.Event, late error) {
-	p.works.End()
+	p.base.Works.End()
 	if errors.Is(late, ErrWorkRunning) {
 		p.client.core.Log.Log(zerolog.ErrorLevel, "work is still running after its grace; going on without it",
 			func(e *zerolog.Event) {
-				e.Str("path", fault.Path(p.path)).Int64("grace_ms", p.workGrace().Milliseconds())
+				e.Str("path", fault.Path(p.Path())).Int64("grace_ms", p.workGrace().Milliseconds())
 			})
 		ev.Text = cmp.Or(ev.Text, events.WorkStillRuns)
 	}
 	ev.Kind, ev.Request = events.WorkReturned, p.byReturn.Swap(0)
-	p.client.core.Post(p.id, ev)
+	p.base.Post(ev)
 }
 
 // noteTerm takes the machine's notices about terms and failures; on the loop's goroutine.
@@ -296,9 +296,9 @@ func (p *participant) deletionRefused(n events.Notify) {
 	if p.refusedAt == 0 {
 		p.refusedAt = now
 	}
-	ends := n.Code.Refusal() && (p.holdsOnce() || p.works.IsSealed())
+	ends := n.Code.Refusal() && (p.holdsOnce() || p.base.Works.IsSealed())
 	if ends || time.Duration(now-p.refusedAt) >= p.client.core.Timeout() {
-		p.client.endSession(p.path, n)
+		p.client.endSession(p.Path(), n)
 	}
 }
 
@@ -315,11 +315,11 @@ func (p *participant) endTerm(n events.Notify) {
 
 // countEnd counts and reports the end of a term.
 func (p *participant) countEnd(t *heldTerm, lost *LostError) {
-	path := p.path
+	path := p.Path()
 	if p.holdsOnce() {
 		path = ""
 	}
-	p.client.meters.TermEnded(p.recipe(), path, string(lost.Reason), lost.Led)
+	p.client.meters.TermEnded(p.base.Recipe(), path, string(lost.Reason), lost.Led)
 	if p.client.observed.on() { // so that nothing is allocated without an observer
 		p.client.observed.emit(TermEnded{t.place(), lost})
 	}
@@ -328,7 +328,7 @@ func (p *participant) countEnd(t *heldTerm, lost *LostError) {
 // finishTerm ends the present term, and returns it and why it ended. It is the participant's until setTerm.
 func (p *participant) finishTerm(n events.Notify) (*heldTerm, *LostError) {
 	t := p.currentTerm()
-	p.client.core.Invariants.Ends(t, p.id, t != nil)
+	p.client.core.Invariants.Ends(t, p.base.Machine, t != nil)
 	lost := p.client.lost(t, Reason(n.Reason), n.Paused)
 	if n.Reason == events.ReasonUnreadable {
 		lost.detail = string(n.Code)

@@ -71,10 +71,10 @@ func (s *persistentHandle) prepare(c *Client, path string, data []byte, options 
 		return fmt.Errorf("%w: %s", ErrNodeTaken, fault.Path(path))
 	}
 	s.init(c, path)
-	s.data.broken = c.core.Invariants.Of(&s.id)
+	s.data.broken = c.core.Invariants.Of(&s.base.Machine)
 	first := s.data.first(data)
 	_, err := c.register(machines.PersistentRecipe, func(id events.ID) receiver {
-		s.id = id
+		s.base.Machine = id
 		return s
 	}, events.Event{Path: path, Work: first, Options: options.open()})
 	if err != nil {
@@ -86,15 +86,15 @@ func (s *persistentHandle) prepare(c *Client, path string, data []byte, options 
 // entered is called by the loop.
 func (s *persistentHandle) entered(now events.Entered) {
 	if now.Class == events.ClassClosed {
-		s.client.core.Places.Free("node " + s.path) // before Close returns
+		s.client.core.Places.Free("node " + s.Path()) // before Close returns
 	}
-	s.enter(now)
+	s.base.Enter(now)
 }
 
 // Start begins to create the node and returns immediately. A second call returns
 // ErrAlreadyStarted, a call after Close returns ErrClosed.
 func (s *persistentHandle) Start() error {
-	return s.start(context.Background(), "start")
+	return s.base.Start(context.Background(), "start")
 }
 
 // WaitPresent returns when the node exists. If the context ends first, the error says
@@ -103,7 +103,7 @@ func (s *persistentHandle) Start() error {
 // Errors: ErrNotStarted, ErrClosed, the context's, or an *Error for a failure that does not
 // pass by itself (no permission, say).
 func (s *persistentHandle) WaitPresent(ctx context.Context) error {
-	return s.askOrCancel(ctx, "wait present", events.Event{Kind: events.CommandAwait})
+	return s.base.AskOrCancel(ctx, "wait present", events.Event{Kind: events.CommandAwait})
 }
 
 // Present reports whether the node exists, as far as is known: while there is no connection
@@ -124,13 +124,13 @@ func (s *persistentHandle) Present() bool {
 // up.
 func (s *persistentHandle) SetData(ctx context.Context, data []byte) error {
 	s.client.check(ctx)
-	return s.explain(ctx, "set data", s.data.set(ctx, s, data))
+	return s.base.Explain(ctx, "set data", s.data.set(ctx, s, data))
 }
 
 // Close deletes the node. Without a connection it is deleted after the next one; if the
 // context ends before, Close returns its error and the deletion goes on in the background.
 // Closing twice, or before Start, is no error.
-func (s *persistentHandle) Close(ctx context.Context) error { return s.end(ctx, false) }
+func (s *persistentHandle) Close(ctx context.Context) error { return s.base.End(ctx, false) }
 
 // payload returns the user's data with this number, for a request that the loop sends.
 func (s *persistentHandle) payload(n uint64, creates bool) []byte { return s.data.use(n, creates) }
@@ -141,11 +141,11 @@ func (s *persistentHandle) notice(n events.Notify) {
 		s.present = n.What == events.Present
 		s.mu.Unlock()
 	}
-	s.noteTrouble(n)
+	s.base.NoteTrouble(n)
 }
 
 func (s *persistentHandle) answer(a events.Answer) {
-	s.deliver(a)
+	s.base.Deliver(a)
 	s.data.answered(a)
 }
 

@@ -54,9 +54,9 @@ func (p *producer) openProducer(c *Client, path string, bound int, values map[st
 	p.bound, p.slots, p.payloads, p.puts = bound, make(chan struct{}, maxPutsInFlight), map[uint64][]byte{},
 		map[uint64]*put{}
 	p.callbacks = async.NewCalls(c.core.Log.LogPanic("a callback", path))
-	p.begins(machines.ProducerRecipe.First())
+	p.base.Begins(machines.ProducerRecipe.First())
 	_, err := c.register(machines.ProducerRecipe, func(id events.ID) receiver {
-		p.id = id
+		p.base.Machine = id
 		return p
 	}, events.Event{Path: path, Options: values})
 	return err
@@ -65,7 +65,7 @@ func (p *producer) openProducer(c *Client, path string, bound int, values map[st
 // begin sends a put command. The lock is held until the put is stored: the answer, which
 // may come immediately, needs it.
 func (p *producer) begin(nodes [][]byte, options map[string]string, later bool,
-	done func(error)) (uint64, *put, chan reply, error) {
+	done func(error)) (uint64, *put, chan calls.Reply, error) {
 	if p.bound > 0 && len(nodes) > p.bound {
 		return 0, nil, nil, fmt.Errorf("%w: %d items in one put, and the bound is %d", ErrQueueFull,
 			len(nodes), p.bound)
@@ -73,7 +73,7 @@ func (p *producer) begin(nodes [][]byte, options map[string]string, later bool,
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	one := &put{first: p.last + 1, nodes: len(nodes), later: later, callback: done, done: make(chan struct{})}
-	n, ch, err := p.commands.Begin(&p.client.core.Commands, p.id, putCommand(one.first, nodes, options))
+	n, ch, err := p.base.Begin(putCommand(one.first, nodes, options))
 	if err != nil {
 		return 0, nil, nil, err
 	}
@@ -87,27 +87,27 @@ func (p *producer) begin(nodes [][]byte, options map[string]string, later bool,
 
 func (p *producer) put(ctx context.Context, op string, nodes [][]byte, options map[string]string) error {
 	if ctx.Err() != nil {
-		return p.client.core.Explain(ctx, op, p.path, context.Cause(ctx), calls.NotBegun)
+		return p.client.core.Explain(ctx, op, p.Path(), context.Cause(ctx), calls.NotBegun)
 	}
 	n, _, ch, err := p.begin(nodes, options, false, nil)
 	if err != nil {
-		return p.explain(ctx, op, err)
+		return p.base.Explain(ctx, op, err)
 	}
-	r, err := p.commands.Wait(ctx, &p.client.core.Commands, n, ch)
+	r, err := p.base.Wait(ctx, n, ch)
 	switch {
 	case err == nil:
-		return p.explain(ctx, op, r.Err)
+		return p.base.Explain(ctx, op, r.Err)
 	case ctx.Err() == nil:
-		return calls.AsError(op, p.path, fault.Joined(err, ErrOutcomeUnknown))
+		return calls.AsError(op, p.Path(), fault.Joined(err, ErrOutcomeUnknown))
 	}
-	why := p.obstacle() // before the put is taken back
-	return p.client.core.Explain(ctx, op, p.path, p.latePut(ctx, n, ch), func() error { return why })
+	why := p.base.Obstacle() // before the put is taken back
+	return p.client.core.Explain(ctx, op, p.Path(), p.latePut(ctx, n, ch), func() error { return why })
 }
 
 // latePut returns the outcome of a put whose context has ended.
-func (p *producer) latePut(ctx context.Context, n uint64, ch chan reply) error {
+func (p *producer) latePut(ctx context.Context, n uint64, ch chan calls.Reply) error {
 	p.takeBack(ctx, n)
-	if p.commands.Drop(n) {
+	if p.base.Commands.Drop(n) {
 		return ErrOutcomeUnknown
 	}
 	r := <-ch
@@ -121,38 +121,38 @@ func (p *producer) latePut(ctx context.Context, n uint64, ch chan reply) error {
 // takeBack cancels a put whose caller has given up. It does not wait for a loop that does
 // not answer: a command that the loop has not taken yet ends here.
 func (p *producer) takeBack(ctx context.Context, n uint64) {
-	if p.client.core.Loop.Withdraw(p.id, events.CommandPut, n) {
+	if p.client.core.Loop.Withdraw(p.base.Machine, events.CommandPut, n) {
 		p.answer(events.Answer{Command: n, Code: events.Cancelled})
 		return
 	}
 	late, cancel := calls.Outlive(ctx)
 	defer cancel()
-	_ = p.ask(late, "cancel", events.Event{Kind: events.CommandCancel, Work: n})
+	_ = p.base.Ask(late, "cancel", events.Event{Kind: events.CommandCancel, Work: n})
 }
 
 func (p *producer) putLater(ctx context.Context, nodes [][]byte, options map[string]string, done func(error)) error {
 	const op = "put later"
 	if ctx.Err() != nil {
-		return p.client.core.Explain(ctx, op, p.path, context.Cause(ctx), calls.NotBegun)
+		return p.client.core.Explain(ctx, op, p.Path(), context.Cause(ctx), calls.NotBegun)
 	}
 	select {
 	case p.slots <- struct{}{}:
-	case <-p.commands.Ended():
-		return calls.AsError(op, p.path, ErrClosed)
+	case <-p.base.Commands.Ended():
+		return calls.AsError(op, p.Path(), ErrClosed)
 	case <-ctx.Done():
-		return p.explain(ctx, op, context.Cause(ctx))
+		return p.base.Explain(ctx, op, context.Cause(ctx))
 	}
 	_, _, _, err := p.begin(nodes, options, true, done)
 	if err != nil {
 		<-p.slots
 	}
-	return p.explain(ctx, op, err)
+	return p.base.Explain(ctx, op, err)
 }
 
 // answer ends a put, or all if there is no machine; on the loop's goroutine.
 func (p *producer) answer(a events.Answer) {
 	if a.Code == events.NotOpened && a.Command == 0 {
-		p.deliver(a)
+		p.base.Deliver(a)
 		for _, n := range p.pendingPuts() {
 			p.answer(events.Answer{Command: n, Code: a.Code, Text: a.Text})
 		}
@@ -170,7 +170,7 @@ func (p *producer) answer(a events.Answer) {
 	if one != nil {
 		p.finish(one, asError(a.Code, a.Text))
 	}
-	p.deliver(a)
+	p.base.Deliver(a)
 }
 
 // pendingPuts returns the commands of the puts that are not answered, in their order.
@@ -200,7 +200,7 @@ func (p *producer) finish(one *put, err error) {
 		}
 		p.client.core.Log.Log(zerolog.ErrorLevel, "an item was not put", func(e *zerolog.Event) {
 			addFailure(e.Str("path",
-				fault.Path(p.path)), err)
+				fault.Path(p.Path())), err)
 		})
 	}
 }
@@ -218,9 +218,9 @@ func (p *producer) Flush(ctx context.Context) error {
 		select {
 		case <-one.done:
 		case <-p.client.core.Closed:
-			return calls.AsError("flush", p.path, ErrClosed)
+			return calls.AsError("flush", p.Path(), ErrClosed)
 		case <-ctx.Done():
-			return p.explain(ctx, "flush", context.Cause(ctx))
+			return p.base.Explain(ctx, "flush", context.Cause(ctx))
 		}
 	}
 	p.mu.Lock()
@@ -234,7 +234,7 @@ func (p *producer) Flush(ctx context.Context) error {
 }
 
 // Close does what Queue.Close does.
-func (p *producer) Close(ctx context.Context) error { return p.end(ctx, false) }
+func (p *producer) Close(ctx context.Context) error { return p.base.End(ctx, false) }
 
 // payload returns the user's item with this number.
 func (p *producer) payload(n uint64, _ bool) []byte {
@@ -259,6 +259,6 @@ func putCommand(first uint64, nodes [][]byte, options map[string]string) events.
 	return events.Event{Kind: events.CommandPut, Work: first, Options: values}
 }
 
-func (p *producer) notice(n events.Notify) { p.noteTrouble(n) }
+func (p *producer) notice(n events.Notify) { p.base.NoteTrouble(n) }
 
-func (p *producer) entered(now events.Entered) { p.enter(now) }
+func (p *producer) entered(now events.Entered) { p.base.Enter(now) }

@@ -156,7 +156,7 @@ func NewIDQueue[T any](c *Client, path string, options QueueOptions[T]) (*IDQueu
 // ID returns a writer for items of this id. If the id is wrong, a put returns an error.
 func (q *IDQueue[T]) ID(id string) QueueWriter[T] {
 	w := QueueWriter[T]{queue: &q.queue, options: map[string]string{machines.OptionID: id}}
-	if w.err = arguments.CheckLine(q.queue.path + "/" + machines.NamePrefixOf(id)); id == "" {
+	if w.err = arguments.CheckLine(q.queue.Path() + "/" + machines.NamePrefixOf(id)); id == "" {
 		w.err = errors.New("incumbent: an item's id is empty")
 	}
 	return w
@@ -169,10 +169,10 @@ func (q *IDQueue[T]) ID(id string) QueueWriter[T] {
 // Without a connection it waits for one. Errors: ErrClosed, the context's, ErrOutcomeUnknown (one more may have been
 // removed), or an *Error. No delete is sent twice: call it again.
 func (q *IDQueue[T]) Remove(ctx context.Context, id string) (removed int, err error) {
-	if arguments.CheckLine(q.queue.path+"/"+machines.NamePrefixOf(id)) != nil {
+	if arguments.CheckLine(q.queue.Path()+"/"+machines.NamePrefixOf(id)) != nil {
 		return 0, nil // no item can have it
 	}
-	r := newRequest(q.queue.client, "remove", q.queue.path, DeleteNode(q.queue.path, AnyVersion).event())
+	r := newRequest(q.queue.client, "remove", q.queue.Path(), DeleteNode(q.queue.Path(), AnyVersion).event())
 	r.options[machines.OptionID], r.options[machines.OptionParents] = id, "true"
 	r.options[machines.OptionLocks] = q.queue.options.LockPath
 	call, wait := r.beginCall(ctx)

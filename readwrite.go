@@ -307,14 +307,14 @@ func (h *WriteHold) Downgrade(ctx context.Context) (*Hold, error) {
 		return nil, ErrNotHeld
 	}
 	m := h.Hold.machine
-	n, ch := m.commands.Reserve(&m.client.core.Commands)
+	n, ch := m.base.Commands.Reserve(&m.client.core.Commands)
 	m.byReturn.Store(n)
 	h.Hold.Leadership.Release()
 	read, err := m.held(m.receive(ctx, m.workContext(ctx), "downgrade", n, ch, m.abandon))
 	if err == nil {
 		return read, nil
 	}
-	return nil, calls.AsError("downgrade", m.path, h.downgradeErr(err))
+	return nil, calls.AsError("downgrade", m.Path(), h.downgradeErr(err))
 }
 
 // downgradeErr returns why a downgrade failed, for the machine's answer.

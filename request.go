@@ -14,6 +14,7 @@ import (
 	"github.com/incumbent-go/incumbent/internal/caller"
 	"github.com/incumbent-go/incumbent/internal/calls"
 	"github.com/incumbent-go/incumbent/internal/fault"
+	"github.com/incumbent-go/incumbent/internal/handles"
 	"github.com/incumbent-go/incumbent/machines"
 	"github.com/incumbent-go/incumbent/zkio"
 )
@@ -140,12 +141,12 @@ func (r *request) beginCall(ctx context.Context) (a *requestCall, wait func() Re
 	}
 	open := events.Event{Path: r.path, Ops: ops, Options: maps.Clone(r.options)}
 	if _, err := r.client.register(machines.RequestRecipe, func(id events.ID) receiver {
-		a.id = id
+		a.base.Machine = id
 		return a
 	}, open); err != nil {
 		return failed(calls.AsError(r.op, r.path, err))
 	}
-	n, replied, err := a.commands.Begin(&r.client.core.Commands, a.id, events.Event{Kind: events.CommandStart})
+	n, replied, err := a.base.Begin(events.Event{Kind: events.CommandStart})
 	if err != nil {
 		return failed(calls.AsError(r.op, r.path, err))
 	}
@@ -168,14 +169,14 @@ type requestCall struct {
 
 // await waits for the answer, or for the end of the context. If that ends first, the
 // machine says whether anything can have been done.
-func (a *requestCall) await(ctx context.Context, n uint64, replied chan reply) Result {
-	err := a.awaitOutcome(ctx, oneCommand{a.op, n, replied, a.reads()})
+func (a *requestCall) await(ctx context.Context, n uint64, replied chan calls.Reply) Result {
+	err := a.base.AwaitOutcome(ctx, handles.OneCommand{Op: a.op, Number: n, Replied: replied, Reads: a.reads()})
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.op == "set" && len(a.kept.Results) > 0 {
 		a.kept.Stat = a.kept.Results[0].Stat
 	}
-	result := Result{Op: a.op, Path: a.path, Created: a.created, Data: a.kept.Data, Stat: (*Stat)(a.kept.Stat),
+	result := Result{Op: a.op, Path: a.Path(), Created: a.created, Data: a.kept.Data, Stat: (*Stat)(a.kept.Stat),
 		Children: slices.Sorted(slices.Values(a.kept.Children)), Err: err}
 	if a.op == "multi" {
 		result.Results, result.Err = opResults(a.kept.Results), a.nameRefusedOp(err)
@@ -205,13 +206,13 @@ func (a *requestCall) nameRefusedOp(err error) error {
 }
 
 // Close ends a request with its client.
-func (a *requestCall) Close(ctx context.Context) error { return a.end(ctx, false) }
+func (a *requestCall) Close(ctx context.Context) error { return a.base.End(ctx, false) }
 
 func (a *requestCall) payload(n uint64, _ bool) []byte { return a.payloads[n-1] }
 
 // accessLists returns the access lists of the nodes that a request creates. Parents have none of their own.
 func (a *requestCall) accessLists(r events.Request) [][]zkio.ACL {
-	if create, is := r.(events.Create); is && strings.HasPrefix(a.path, create.Path+"/") {
+	if create, is := r.(events.Create); is && strings.HasPrefix(a.Path(), create.Path+"/") {
 		return nil
 	}
 	return a.lists
@@ -232,7 +233,7 @@ func (a *requestCall) answer(answer events.Answer) {
 		a.mu.Unlock()
 		answer.Text = ""
 	}
-	a.deliver(answer)
+	a.base.Deliver(answer)
 }
 
 func newRequest(c *Client, op, path string, ops ...events.Op) request {
@@ -379,7 +380,7 @@ func (r *DeleteRequest) Version(version int32) *DeleteRequest {
 
 func (a *requestCall) notice(n events.Notify) {
 	if n.What != events.Value {
-		a.noteTrouble(n)
+		a.base.NoteTrouble(n)
 		return
 	}
 	a.mu.Lock()
@@ -387,4 +388,4 @@ func (a *requestCall) notice(n events.Notify) {
 	a.removed = int(n.Value)
 }
 
-func (a *requestCall) entered(now events.Entered) { a.enter(now) }
+func (a *requestCall) entered(now events.Entered) { a.base.Enter(now) }

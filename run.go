@@ -26,9 +26,9 @@ func (p *participant) whileOpen(ctx context.Context, wait func(context.Context) 
 	var err error
 	isNew := p.Class() == events.ClassLatent
 	if ctx.Err() != nil && isNew {
-		err = p.client.core.Explain(ctx, "run", p.path, context.Cause(ctx), calls.NotBegun)
+		err = p.client.core.Explain(ctx, "run", p.Path(), context.Cause(ctx), calls.NotBegun)
 	} else {
-		err = p.start(ctx, "run")
+		err = p.base.Start(ctx, "run")
 	}
 	switch {
 	case err == nil:
@@ -39,7 +39,7 @@ func (p *participant) whileOpen(ctx context.Context, wait func(context.Context) 
 		err = p.endedWith(ctx, false)
 	}
 	p.askClose()
-	<-p.works.Idle()
+	<-p.base.Works.Idle()
 	late, cancel := calls.Outlive(ctx)
 	defer cancel()
 	return fault.Together(err, p.lateError(), p.Close(late))
@@ -52,7 +52,7 @@ func planned(ctx context.Context) bool { return ctx.Err() == context.Canceled }
 // askClose begins to close the handle: the contexts of its work end.
 func (p *participant) askClose() {
 	p.seal()
-	p.client.core.Post(p.id, events.Event{Kind: events.CommandClose, Silent: p.options.CloseMode == Silent})
+	p.base.Post(events.Event{Kind: events.CommandClose, Silent: p.options.CloseMode == Silent})
 }
 
 // failureCode returns the code of a machine's failure in err; "" if there is none.
@@ -94,8 +94,8 @@ func (p *participant) lead(ctx context.Context, work Work) error {
 			}
 		case failureCode(err) != "" && !calls.EndsRun(failureCode(err)):
 			p.awaitOtherFailure(ended, failureCode(err))
-		case errors.Is(err, ErrClosed) && p.failure() != nil: // the retry policy gave up
-			return &calls.Error{Op: "run", Path: p.path, Reasons: []error{ErrClosed, p.failure()}}
+		case errors.Is(err, ErrClosed) && p.base.Failure() != nil: // the retry policy gave up
+			return &calls.Error{Op: "run", Path: p.Path(), Reasons: []error{ErrClosed, p.base.Failure()}}
 		case err != nil:
 			return err
 		default:
@@ -116,27 +116,27 @@ func (p *participant) lead(ctx context.Context, work Work) error {
 // leading.
 func (p *participant) endedWith(ctx context.Context, led bool) error {
 	if planned(ctx) {
-		if why := cmp.Or(p.client.session.absence(), p.failure()); why != nil {
+		if why := cmp.Or(p.base.Core.Absence(), p.base.Failure()); why != nil {
 			p.client.core.Log.Log(zerolog.WarnLevel, "Run was cancelled while it could not lead",
-				func(e *zerolog.Event) { journal.AddErr(e.Str("path", fault.Path(p.path)), why) })
+				func(e *zerolog.Event) { journal.AddErr(e.Str("path", fault.Path(p.Path())), why) })
 		}
 		return nil
 	}
-	return p.client.core.Explain(ctx, "run", p.path, context.Cause(ctx), func() error {
+	return p.client.core.Explain(ctx, "run", p.Path(), context.Cause(ctx), func() error {
 		if led {
-			return cmp.Or(p.client.session.absence(), p.failure())
+			return cmp.Or(p.base.Core.Absence(), p.base.Failure())
 		}
-		return p.obstacle()
+		return p.base.Obstacle()
 	})
 }
 
 // awaitOtherFailure waits until the participant's failure is no longer the one with this code, or it
 // has closed, or ctx ends.
 func (p *participant) awaitOtherFailure(ctx context.Context, code events.Code) {
-	for failureCode(p.failure()) == code {
+	for failureCode(p.base.Failure()) == code {
 		select {
 		case <-p.runs().failed:
-		case <-p.commands.Ended():
+		case <-p.base.Commands.Ended():
 			return
 		case <-p.client.core.Closed:
 			return
@@ -234,17 +234,17 @@ func (p *participant) logDropped(l *Leadership, err error) {
 	}
 	p.client.core.Log.Log(zerolog.WarnLevel, "the work returned an error that Run does not return",
 		func(e *zerolog.Event) {
-			journal.AddErr(e.Str("path", fault.Path(p.path)).Int64("token", l.term.Token), err)
+			journal.AddErr(e.Str("path", fault.Path(p.Path())).Int64("token", l.term.Token), err)
 		})
 }
 
 // call calls the user's function, and then the other one with its error; a panic becomes an
 // error.
 func (p *participant) call(l *Leadership, then func(error)) {
-	recipe, _, _ := strings.Cut(string(p.id), "-")
-	labels := pprof.Labels("incumbent", recipe, "path", p.path, "token", strconv.FormatInt(l.term.Token, 10))
+	recipe, _, _ := strings.Cut(string(p.base.Machine), "-")
+	labels := pprof.Labels("incumbent", recipe, "path", p.Path(), "token", strconv.FormatInt(l.term.Token, 10))
 	pprof.Do(l.ctx, labels, func(context.Context) {
-		p.client.core.Log.Guard("the work", p.path, func() error { return l.work(l) }, then)
+		p.client.core.Log.Guard("the work", p.Path(), func() error { return l.work(l) }, then)
 	})
 }
 
@@ -271,9 +271,11 @@ func (p *participant) checkHealth() {
 	checks := healthcheck.Checks{
 		Check: o.Healthy, Timeout: o.HealthTimeout, Failures: o.healthFailures(),
 		Interval: func() time.Duration { return cmp.Or(o.HealthInterval, p.client.core.Timeout()/3) },
-		Ended:    p.commands.Ended(), Closed: p.client.core.Closed,
-		Post:  func(ev events.Event) { p.client.core.Post(p.id, ev) },
-		Guard: func(f func() error, then func(error)) { p.client.core.Log.Guard("the health check", p.path, f, then) },
+		Ended:    p.base.Commands.Ended(), Closed: p.client.core.Closed,
+		Post: func(ev events.Event) { p.base.Post(ev) },
+		Guard: func(f func() error, then func(error)) {
+			p.client.core.Log.Guard("the health check", p.Path(), f, then)
+		},
 	}
 	checks.Run(p.client.base)
 }
@@ -297,6 +299,6 @@ func (p *participant) enterLine(now events.Entered) {
 		p.gone = true
 		p.mu.Unlock()
 	}
-	p.enter(now)
+	p.base.Enter(now)
 	p.client.outages.Entered(p, now.Class)
 }

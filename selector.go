@@ -95,7 +95,7 @@ func (c *Client) Selector(path string, work Work, options SelectorOptions) (*Sel
 	open := options.latch().open(path, c.config)
 	open.Options[machines.OptionAutoRequeue] = strconv.FormatBool(options.AutoRequeue)
 	_, err := c.register(machines.SelectorRecipe, func(id events.ID) receiver {
-		s.participant.id = id
+		s.participant.base.Machine = id
 		return s
 	}, open)
 	if err != nil {
@@ -121,7 +121,7 @@ func (s *Selector) listen() {
 
 // Start joins the line and returns immediately. A second call returns ErrAlreadyStarted, a
 // call after Close returns ErrClosed.
-func (s *Selector) Start() error { return s.participant.start(context.Background(), "start") }
+func (s *Selector) Start() error { return s.participant.base.Start(context.Background(), "start") }
 
 // Run is Start, a wait, and Close in one; the work's contexts derive from ctx. Run returns:
 //
@@ -155,12 +155,12 @@ func (s *Selector) outcome(ctx context.Context) error {
 			return fault.Together(s.interrupted(ctx), err)
 		}
 		return err
-	case <-s.participant.commands.Ended():
+	case <-s.participant.base.Commands.Ended():
 		select {
 		case err := <-s.participant.runs().ending: // the retry policy gave up, and that closed the selector
 			return err
 		default:
-			return s.participant.explain(ctx, "run", ErrClosed)
+			return s.participant.base.Explain(ctx, "run", ErrClosed)
 		}
 	case <-ctx.Done():
 		return s.interrupted(ctx)
@@ -181,7 +181,7 @@ func (s *Selector) interrupted(ctx context.Context) error {
 // is queued, or leading, already. The error is ErrNotStarted before Start, ErrClosed after
 // Close.
 func (s *Selector) Requeue() (bool, error) {
-	err := s.participant.ask(context.Background(), "requeue", events.Event{Kind: events.CommandRequeue})
+	err := s.participant.base.Ask(context.Background(), "requeue", events.Event{Kind: events.CommandRequeue})
 	var refused *Error
 	if errors.As(err, &refused) && refused.Code == events.Queued {
 		return false, nil
@@ -233,8 +233,8 @@ func (s *Selector) begin() {
 	s.runs++
 	work, base := s.runs, s.base
 	s.workMu.Unlock()
-	if !s.participant.works.Begin() {
-		s.participant.client.core.Post(s.participant.id, events.Event{Kind: events.WorkReturned, Work: work})
+	if !s.participant.base.Works.Begin() {
+		s.participant.base.Post(events.Event{Kind: events.WorkReturned, Work: work})
 		return
 	}
 	var err error
@@ -259,7 +259,7 @@ func (s *Selector) begin() {
 		go run()
 		return
 	}
-	go s.participant.client.core.Log.Guard("the executor", s.participant.path,
+	go s.participant.client.core.Log.Guard("the executor", s.participant.Path(),
 		func() error { s.executor(run); return nil }, func(failed error) {
 			if failed != nil && begun.CompareAndSwap(false, true) { // it will not call run any more
 				err = fault.Because("incumbent: SelectorOptions.Executor: "+failed.Error(), failed)
@@ -278,7 +278,7 @@ func (s *Selector) entered(now events.Entered) {
 	}
 }
 
-func (s *Selector) answer(a events.Answer) { s.participant.deliver(a) }
+func (s *Selector) answer(a events.Answer) { s.participant.base.Deliver(a) }
 
 func (s *Selector) keep(request uint64, kept zkio.Kept) { s.participant.keep(request, kept) }
 

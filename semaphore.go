@@ -207,10 +207,10 @@ func (p permits) TryLock(ctx context.Context) (*Hold, bool, error) {
 // permitDiagnostics are the diagnostics of an acquisition of a semaphore's permits.
 type permitDiagnostics struct{ h *holdHandle }
 
-func (d permitDiagnostics) logTrouble(err error) { d.h.logLineTrouble(err) }
-func (d permitDiagnostics) remains() string      { return d.h.leftover() }
-func (d permitDiagnostics) overdue() error       { return d.h.overdueWork() }
-func (d permitDiagnostics) waitsFor() error      { return d.h.permitsError() }
+func (d permitDiagnostics) LogTrouble(err error) { d.h.logLineTrouble(err) }
+func (d permitDiagnostics) Remains() string      { return d.h.leftover() }
+func (d permitDiagnostics) Overdue() error       { return d.h.overdueWork() }
+func (d permitDiagnostics) WaitsFor() error      { return d.h.permitsError() }
 
 // permitsError returns what an acquisition of permits waits for, as an error.
 func (h *holdHandle) permitsError() error {
@@ -221,5 +221,5 @@ func (h *holdHandle) permitsError() error {
 	case events.ClassQueued, events.ClassLooking:
 		return fmt.Errorf("waiting for %d of %d permits", h.permits, h.total)
 	}
-	return h.phaseError()
+	return h.base.PhaseError()
 }

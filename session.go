@@ -25,7 +25,7 @@ type sessionHandle struct {
 	noHandle
 	client    *Client
 	listeners async.Listeners[ConnectionState]
-	commands  commands
+	commands  calls.Commands
 	logs      connectionLog
 
 	mu      sync.Mutex
@@ -62,7 +62,7 @@ func (h *sessionHandle) notice(n events.Notify) {
 	}
 }
 
-func (h *sessionHandle) answer(a events.Answer) { deliverTo(&h.commands, a) }
+func (h *sessionHandle) answer(a events.Answer) { h.client.core.Deliver(&h.commands, a) }
 func (h *sessionHandle) entered(events.Entered) {}
 
 func (h *sessionHandle) set(s ConnectionState, why error) {
@@ -248,7 +248,7 @@ func (c *Client) Err() error {
 	if c.core.IsClosed() {
 		return nil
 	}
-	return c.session.absence()
+	return c.core.Absence()
 }
 
 // OnConnection calls f, in order and one call at a time, for every change from now on, and first with the present state

@@ -132,7 +132,7 @@ func (s *Shards) Run(ctx context.Context, f func(*Shard) error) error {
 		s.present = nil
 		s.mu.Unlock()
 	}()
-	if err := r.start(r.ctx, "run"); err != nil && ctx.Err() == nil {
+	if err := r.base.Start(r.ctx, "run"); err != nil && ctx.Err() == nil {
 		r.cancel(err)
 	}
 	select {
@@ -140,9 +140,9 @@ func (s *Shards) Run(ctx context.Context, f func(*Shard) error) error {
 	case <-s.client.core.Closed:
 		r.cancel(ErrClosed)
 	}
-	_, _, _ = r.commands.Begin(&s.client.core.Commands, r.id, events.Event{Kind: events.CommandClose})
+	_, _, _ = r.base.Begin(events.Event{Kind: events.CommandClose})
 	select {
-	case <-r.works.Idle():
+	case <-r.base.Works.Idle():
 	case <-s.client.core.Closed:
 	}
 	if ctx.Err() == nil {
@@ -184,7 +184,7 @@ func (s *Shards) begin(ctx context.Context, f func(*Shard) error) (*shardsRun, e
 	}
 	open.Options[machines.OptionSettle] = settle.String()
 	_, err := s.client.register(machines.ShardsRecipe, func(id events.ID) receiver {
-		r.id = id
+		r.base.Machine = id
 		return r
 	}, open)
 	if err != nil {
@@ -289,8 +289,8 @@ func (r *shardsRun) shard(n int) *participant {
 	one := r.shards[n]
 	if one == nil {
 		one = &participant{}
-		one.prepare(r.client, r.path, r.group.options.latch())
-		one.what, one.id = whatShards, r.id
+		one.prepare(r.client, r.Path(), r.group.options.latch())
+		one.what, one.base.Machine = whatShards, r.base.Machine
 		r.shards[n] = one
 	}
 	return one
@@ -323,13 +323,13 @@ func (r *shardsRun) notice(n events.Notify) {
 	case events.Withdrawn:
 		r.disown(int(n.Work)-1, n)
 	default:
-		if r.noteTrouble(n); n.What == events.Failed && calls.EndsRun(n.Code) {
+		if r.base.NoteTrouble(n); n.What == events.Failed && calls.EndsRun(n.Code) {
 			r.cancel(asError(n.Code, n.Text))
 		}
 	}
 }
 
-func (r *shardsRun) answer(a events.Answer) { r.deliver(a) }
+func (r *shardsRun) answer(a events.Answer) { r.base.Deliver(a) }
 func (r *shardsRun) entered(now events.Entered) {
 	r.enterLine(now)
 	if now.Class == events.ClassClosed {
@@ -348,15 +348,15 @@ func (r *shardsRun) own(n int, notice events.Notify) {
 	one.enterShard(shardOwned)
 	one.observeBegin(t)
 	done := events.Event{Work: uint64(n) + 1}
-	if !r.works.Begin() {
-		r.client.core.Post(r.id, events.Event{Kind: events.WorkReturned, Work: done.Work})
+	if !r.base.Works.Begin() {
+		r.base.Post(events.Event{Kind: events.WorkReturned, Work: done.Work})
 		return
 	}
 	held := t.hold(r.ctx, r.client, func(_ *Leadership, late error) { r.returned(done, late) })
 	held.worksFor(func(l *Leadership) error { return r.f(&Shard{ID: n, held: l}) }, r.f)
 	go func() {
 		defer held.done(nil)
-		labels := pprof.Labels("incumbent", "shards", "path", r.path, "shard", t.shard)
+		labels := pprof.Labels("incumbent", "shards", "path", r.Path(), "shard", t.shard)
 		pprof.Do(held.ctx, labels, func(context.Context) { r.work(n, held) })
 	}()
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/incumbent-go/incumbent/internal/calls"
 	"github.com/incumbent-go/incumbent/internal/clock"
+	"github.com/incumbent-go/incumbent/internal/handles"
 	"github.com/incumbent-go/incumbent/internal/journal"
 	"github.com/incumbent-go/incumbent/internal/meters"
 	"github.com/incumbent-go/incumbent/zkio"
@@ -186,7 +187,7 @@ func (c *Client) readHandles(s *Stats) {
 	phases := map[PhaseStats]int{}
 	for id, r := range c.handles.All() {
 		if phase := r.Phase(); phase != "" {
-			phases[PhaseStats{Recipe: recipeOf(id), Phase: phase}]++
+			phases[PhaseStats{Recipe: handles.Recipe(id), Phase: phase}]++
 		}
 		if p := r.asParticipant(); p != nil && p.State() == Started {
 			s.Handles = append(s.Handles, p.stats())
@@ -223,7 +224,7 @@ func (c *Client) members(f func(journal.Member) bool) {
 
 // stats returns the state of a participant.
 func (p *participant) stats() HandleStats {
-	s := HandleStats{Path: p.path, Recipe: p.recipe(), ID: p.name, Phase: p.Phase(), Holds: p.holdsOnce(),
+	s := HandleStats{Path: p.Path(), Recipe: p.base.Recipe(), ID: p.name, Phase: p.Phase(), Holds: p.holdsOnce(),
 		Leads: p.HasLeadership(), Err: p.Err()}
 	now := p.client.core.Clock.Now()
 	p.mu.Lock()

@@ -173,7 +173,7 @@ func (c *Client) watchDeadlines() {
 	if c.core.Invariants != nil {
 		w.Check = func(other, added *heldTerm) {
 			if other.holder == added.holder {
-				c.core.Invariants.Broken(added.holder.id, "a grant",
+				c.core.Invariants.Broken(added.holder.base.Machine, "a grant",
 					"there is work under the terms with tokens %d and %d", other.Token, added.Token)
 			}
 		}
@@ -195,20 +195,20 @@ func (p *participant) checkBegin(t *heldTerm) {
 	if last != nil {
 		working = last.working()
 	}
-	p.client.core.Invariants.Begins(t, p.id, token, working)
+	p.client.core.Invariants.Begins(t, p.base.Machine, token, working)
 }
 
 // checkRead checks what a reader of the term's deadline finds.
 func (t *heldTerm) checkRead() {
 	if !t.over.Load() {
-		t.holder.client.core.Invariants.Read(t, t.holder.id, t.Session, t.Token)
+		t.holder.client.core.Invariants.Read(t, t.holder.base.Machine, t.Session, t.Token)
 	}
 }
 
 // pairs returns what checks that the calls of one listener come in pairs; nil if nothing is
 // checked.
 func (p *participant) pairs() func(change) {
-	broken, leads := p.client.core.Invariants.Of(&p.id), false
+	broken, leads := p.client.core.Invariants.Of(&p.base.Machine), false
 	if broken == nil {
 		return nil
 	}
@@ -233,7 +233,7 @@ func (c *Client) lost(t *heldTerm, reason Reason, paused time.Duration) *LostErr
 	now := c.core.Clock.Now()
 	until := c.core.Belief.End(t.Session, now)
 	return &LostError{
-		Reason: reason, What: t.holder.what, Path: t.holder.path,
+		Reason: reason, What: t.holder.what, Path: t.holder.Path(),
 		Node: t.Path, Token: t.Token, Session: t.Session, Paused: paused,
 		Led:           time.Duration(max(until-t.began, 0)),
 		BelievedUntil: clock.Wall(until - now),
@@ -342,12 +342,12 @@ func (p *participant) plannedLevel() zerolog.Level {
 
 // identity adds which participant a line is about.
 func (p *participant) identity(e *zerolog.Event) *zerolog.Event {
-	return e.Str("path", fault.Path(p.path)).Str("id", fault.Path(p.name))
+	return e.Str("path", fault.Path(p.Path())).Str("id", fault.Path(p.name))
 }
 
 // place returns what events say of the participant.
 func (p *participant) place(node string, token, session int64) Place {
-	return Place{Path: p.path, Recipe: p.recipe(), ID: p.name, Node: node, Token: token,
+	return Place{Path: p.Path(), Recipe: p.base.Recipe(), ID: p.name, Node: node, Token: token,
 		Session: session, SessionID: p.client.core.Attachment(session).ID}
 }
 
@@ -359,7 +359,7 @@ func (p *participant) observeBegin(t *heldTerm) {
 	}
 	if p.waits.vacated != 0 {
 		began.Takeover = time.Duration(t.began - p.waits.vacated)
-		p.client.meters.TookOver(p.recipe(), began.Takeover)
+		p.client.meters.TookOver(p.base.Recipe(), began.Takeover)
 	}
 	p.waits = waits{}
 	if p.client.observed.on() {
@@ -383,7 +383,7 @@ func (p *participant) finishRun(err error) {
 
 // noteFailure takes the machine's notices about failures; on the loop's goroutine.
 func (p *participant) noteFailure(n events.Notify) {
-	p.noteTrouble(n)
+	p.base.NoteTrouble(n)
 	select {
 	case p.runs().failed <- struct{}{}:
 	default:

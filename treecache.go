@@ -100,7 +100,7 @@ func (c *Client) TreeCache(path string, options TreeCacheOptions) (*TreeCache, e
 	t.machine.onNotice, t.machine.onClose = t.onNotice, t.closed
 	t.machine.init(c, path)
 	_, err := c.register(machines.TreeCacheRecipe, func(id events.ID) receiver {
-		t.machine.id = id
+		t.machine.base.Machine = id
 		return &t.machine
 	}, events.Event{Path: path, Options: options.open(c.config.recursiveWatches())})
 	if err != nil {
@@ -111,7 +111,7 @@ func (c *Client) TreeCache(path string, options TreeCacheOptions) (*TreeCache, e
 
 // Start begins to read and returns immediately. A second call returns ErrAlreadyStarted, a call after Close returns
 // ErrClosed.
-func (t *TreeCache) Start() error { return t.machine.start(context.Background(), "start") }
+func (t *TreeCache) Start() error { return t.machine.base.Start(context.Background(), "start") }
 
 // Close ends the cache and the loops over its feeds. The nodes that were read stay readable. Closing twice, or before
 // Start, is no error; if the context ends first, Close returns its error.
@@ -124,12 +124,12 @@ func (t *TreeCache) Close(ctx context.Context) error { return t.machine.Close(ct
 func (t *TreeCache) WaitReady(ctx context.Context) error {
 	t.machine.client.check(ctx)
 	if t.State() == Latent {
-		return t.machine.explain(ctx, "wait ready", ErrNotStarted)
+		return t.machine.base.Explain(ctx, "wait ready", ErrNotStarted)
 	}
 	var err error
 	select {
 	case <-t.ready:
-	case <-t.machine.commands.Ended():
+	case <-t.machine.base.Commands.Ended():
 		err = ErrClosed
 	case <-t.machine.client.core.Closed:
 		err = ErrClosed
@@ -141,7 +141,7 @@ func (t *TreeCache) WaitReady(ctx context.Context) error {
 	if t.end != nil || t.complete() {
 		return t.end
 	}
-	return t.machine.explain(ctx, "wait ready", err)
+	return t.machine.base.Explain(ctx, "wait ready", err)
 }
 
 // Ready reports whether the whole tree was read once.
@@ -206,7 +206,7 @@ func (t *TreeCache) All() iter.Seq[TreeNode] {
 
 // onNotice takes the machine's notices; on the loop's goroutine.
 func (t *TreeCache) onNotice(n events.Notify) {
-	t.machine.noteTrouble(n)
+	t.machine.base.NoteTrouble(n)
 	kept := t.machine.takeKept(n.Work)
 	t.lock.Lock()
 	defer t.lock.Unlock()
@@ -342,13 +342,13 @@ func (t *TreeCache) addReader(f *feed[TreeChange]) error {
 	t.lock.Lock()
 	defer t.lock.Unlock()
 	select {
-	case <-t.machine.commands.Ended():
-		return calls.AsError("changes", t.machine.path, ErrClosed)
+	case <-t.machine.base.Commands.Ended():
+		return calls.AsError("changes", t.machine.Path(), ErrClosed)
 	case <-t.machine.client.core.Closed:
-		return calls.AsError("changes", t.machine.path, ErrClosed)
+		return calls.AsError("changes", t.machine.Path(), ErrClosed)
 	default:
 	}
-	f.Ended, f.Merge = t.machine.commands.Ended(), merge
+	f.Ended, f.Merge = t.machine.base.Commands.Ended(), merge
 	f.onClose = append(f.onClose, func() { t.removeReader(f) })
 	t.readers[f] = true
 	for _, n := range t.tree.All() {

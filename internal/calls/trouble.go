@@ -1,8 +1,10 @@
 package calls
 
-// Trouble is a handle's current failure, which the handle's lock guards. It has memory of its own only while there is
-// one: a process may have very many handles.
-type Trouble struct{ now *trouble }
+import "sync/atomic"
+
+// Trouble is a handle's current failure, which one goroutine sets and any may ask for. It has memory of its own only
+// while there is one: a process may have very many handles.
+type Trouble struct{ now atomic.Pointer[trouble] }
 
 type trouble struct {
 	err   error
@@ -10,41 +12,36 @@ type trouble struct {
 }
 
 // Err returns the failure; nil if there is none.
-func (t *Trouble) Err() error {
-	if t.now == nil {
-		return nil
-	}
-	return t.now.err
-}
+func (t *Trouble) Err() error { return t.present().err }
 
 // Set sets the failure; nil ends it.
-func (t *Trouble) Set(err error) {
-	switch {
-	case err == nil && (t.now == nil || t.now.since == 0):
-		t.now = nil
-	default:
-		t.made().err = err
-	}
-}
+func (t *Trouble) Set(err error) { t.set(trouble{err, t.present().since}) }
 
 // Begin begins a series of failures at this time, unless one has begun.
 func (t *Trouble) Begin(now int64) {
-	if t.made().since == 0 {
-		t.now.since = now
+	if is := t.present(); is.since == 0 {
+		t.set(trouble{is.err, now})
 	}
 }
 
 // End ends the series, and returns when it began; 0 if there was none.
 func (t *Trouble) End() (since int64) {
-	if t.now != nil {
-		since, t.now.since = t.now.since, 0
-	}
-	return since
+	is := t.present()
+	t.set(trouble{err: is.err})
+	return is.since
 }
 
-func (t *Trouble) made() *trouble {
-	if t.now == nil {
-		t.now = &trouble{}
+func (t *Trouble) present() trouble {
+	if now := t.now.Load(); now != nil {
+		return *now
 	}
-	return t.now
+	return trouble{}
+}
+
+func (t *Trouble) set(now trouble) {
+	if now == (trouble{}) {
+		t.now.Store(nil)
+		return
+	}
+	t.now.Store(&now)
 }

@@ -26,8 +26,8 @@ func TestTrouble(t *testing.T) {
 		t.Errorf("the series has ended, and began at %d; the failure is %v", since, now.Err())
 	}
 	now.Set(nil)
-	if now != (Trouble{}) {
-		t.Errorf("memory is kept: %+v", now.now)
+	if kept := now.now.Load(); kept != nil {
+		t.Errorf("memory is kept: %+v", *kept)
 	}
 	now.Begin(9)
 	now.Set(nil)

@@ -6,11 +6,14 @@ import (
 	"errors"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"github.com/incumbent-go/incumbent/engine"
 	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/internal/belief"
 	"github.com/incumbent-go/incumbent/internal/caller"
 	"github.com/incumbent-go/incumbent/internal/calls"
+	"github.com/incumbent-go/incumbent/internal/fault"
 	"github.com/incumbent-go/incumbent/internal/journal"
 	"github.com/incumbent-go/incumbent/zkio"
 )
@@ -28,10 +31,16 @@ type Core struct {
 	Closed     chan struct{} // nil: no client was opened
 	Places     Places
 
-	Absence func() error                       // why there is no connection at this moment; nil if there is one
-	Closing func() bool                        // whether Close was called
-	Remove  func(id events.ID)                 // the handle of a machine
-	states  map[events.Entered]*events.Entered // those of machines; used by the loop
+	Absence func() error       // why there is no connection at this moment; nil if there is one
+	Closing func() bool        // whether Close was called
+	Remove  func(id events.ID) // the handle of a machine
+
+	Refusal    func(code events.Code, text string) error // the error that users see; nil for success
+	AddFailure func(line *zerolog.Event, err error)      // with its code; nothing for nil
+	Troubled   func(h *Handle, err error)                // a handle's failure was noted
+	Recovered  func(h *Handle, after time.Duration)      // a handle's failures have ended, after so long
+
+	states map[events.Entered]*events.Entered // those of machines; used by the loop
 }
 
 // Opened panics if no client was opened. A handle that no client made has such a Core: nil.
@@ -98,6 +107,15 @@ func (c *Core) ClosingTime() time.Duration {
 // Explain does what calls.Explain does.
 func (c *Core) Explain(ctx context.Context, op, path string, err error, why func() error) error {
 	return calls.Explain(ctx, op, path, err, why, c.Absence)
+}
+
+// Deliver passes an answer to the call that waits for it, or to all if there is no machine.
+func (c *Core) Deliver(to *calls.Commands, a events.Answer) {
+	if a.Code == events.NotOpened {
+		to.Refuse(fault.Because("the machine refused to open: "+a.Text, fault.ErrClosed))
+		return
+	}
+	to.Deliver(a.Command, calls.Reply{Err: c.Refusal(a.Code, a.Text)})
 }
 
 // NoReply is why a request that no machine sends has no result.

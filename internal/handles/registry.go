@@ -3,6 +3,7 @@ package handles
 import (
 	"maps"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -48,6 +49,12 @@ func (r *Registry[R]) next(recipe string) events.ID {
 	}
 	r.opened[recipe]++
 	return events.ID(recipe + "-" + strconv.Itoa(r.opened[recipe]))
+}
+
+// Recipe returns the name of the recipe of a machine.
+func Recipe(id events.ID) string {
+	recipe, _, _ := strings.Cut(string(id), "-")
+	return recipe
 }
 
 // Open names a machine of this recipe, sets the handle that is made for it, and calls open. While Closing is set, it
