@@ -248,7 +248,7 @@ func (p *participant) returned(ev events.Event, late error) {
 			func(e *zerolog.Event) {
 				e.Str("path", fault.Path(p.Path())).Int64("grace_ms", p.workGrace().Milliseconds())
 			})
-		ev.Text = cmp.Or(ev.Text, events.WorkStillRuns)
+		ev.Code, ev.Text = events.StillRunning, cmp.Or(ev.Text, "incumbent: work is still running")
 	}
 	ev.Kind, ev.Request = events.WorkReturned, p.byReturn.Swap(0)
 	p.base.Post(ev)

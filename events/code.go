@@ -60,6 +60,7 @@ const (
 	CounterEnd      Code = "COUNTEREND"      // the parent's sequence counter is about to wrap
 	TokenFloor      Code = "TOKENFLOOR"      // the token is below the configured floor
 	WorkFailed      Code = "WORKFAILED"      // the user's function returned an error or panicked
+	StillRunning    Code = "STILLRUNNING"    // of work.returned: it has not, and is no longer waited for
 	FenceFailed     Code = "FENCEFAILED"     // the one that led last could not be fenced
 	TimeoutTooShort Code = "TIMEOUTTOOSHORT" // the negotiated session timeout leaves no time for belief
 	Unconfirmed     Code = "UNCONFIRMED"     // the ensemble's confirmation came too late to lead by

@@ -61,7 +61,7 @@ var proofs = map[Code]bool{
 	NotSent: true, TooLarge: true,
 	Closed: true, AlreadyStarted: true, NotStarted: true, NotLeading: true, Queued: true, Cancelled: true, Locked: true,
 	PersistentNode: true, Occupied: true, CounterEnd: true, TokenFloor: true, WorkFailed: true, TimeoutTooShort: true,
-	Unconfirmed: true, FenceFailed: true, NotOpened: true,
+	Unconfirmed: true, FenceFailed: true, StillRunning: true, NotOpened: true,
 	TooSlow: true, DeletedAgain: true, Unreadable: true, Unhealthy: true, ForeignOwner: true,
 	LeadershipLost: true, NodeType: true, Inside: true, Outside: true,
 	MemberGone: true, QueueFull: true, ItemLost: true, TreeTooLarge: true, LimitDisagrees: true, ParentGone: true,

@@ -70,7 +70,3 @@ func (r Reason) Planned() bool {
 	}
 	return false
 }
-
-// WorkStillRuns is what the Text of a work.returned begins with whose work has not returned, and is no longer waited
-// for.
-const WorkStillRuns = "incumbent: work is still running"

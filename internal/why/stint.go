@@ -3,7 +3,6 @@ package why
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/incumbent-go/incumbent/events"
@@ -47,7 +46,7 @@ func (s *stint) endCommand(what events.CommandStep, at int64) {
 // workEnded notes that a piece of work has returned. One that is no longer waited for still runs.
 func (m *machine) workEnded(r events.Record) {
 	n := len(m.stints)
-	if m.works > 0 || n == 0 || !m.stints[n-1].open || strings.HasPrefix(r.Event.Text, events.WorkStillRuns) {
+	if m.works > 0 || n == 0 || !m.stints[n-1].open || r.Event.Code == events.StillRunning {
 		return
 	}
 	s := &m.stints[n-1]

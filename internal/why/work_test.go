@@ -16,8 +16,8 @@ func (c *crafted) working(at int64) *crafted {
 }
 
 // returns adds that it ends.
-func (c *crafted) returns(at int64, text string) *crafted {
-	c.add("latch-1", events.Event{Kind: events.WorkReturned, At: at, Session: 1, Text: text}, "draining", "draining")
+func (c *crafted) returns(at int64, code events.Code) *crafted {
+	c.add("latch-1", events.Event{Kind: events.WorkReturned, At: at, Session: 1, Code: code}, "draining", "draining")
 	return c
 }
 
@@ -40,7 +40,7 @@ func TestWorkAtOnce(t *testing.T) {
 	type lines = []events.CommandLine
 	for name, c := range map[string]struct {
 		returned int64 // 0: it did not
-		text     string
+		code     events.Code
 		paused   int64
 		lines    func(a, b *crafted) lines
 		idle     bool // the next leader does no work
@@ -55,7 +55,7 @@ func TestWorkAtOnce(t *testing.T) {
 			says: "ran on for 1.20 s after bob led: bob did not work then"},
 		"the process was paused": {returned: 3200, paused: 2000, want: WorkTwo, both: 100 * time.Millisecond,
 			says: "both worked for 100.0 ms"},
-		"its grace was over": {returned: 1150, text: events.WorkStillRuns, want: WorkTwo,
+		"its grace was over": {returned: 1150, code: events.StillRunning, want: WorkTwo,
 			both: 3000 * time.Millisecond},
 		"it never returned": {want: WorkTwo, both: 3000 * time.Millisecond,
 			says: "The work of alice had not returned by the end of its log, and both worked"},
@@ -82,7 +82,7 @@ func TestWorkAtOnce(t *testing.T) {
 			a.working(150)
 			a.stop(1, 1100, events.ConnectionUnconfirmed)
 			if c.returned > 0 {
-				a.returns(c.returned, c.text)
+				a.returns(c.returned, c.code)
 			}
 			a.add("latch-1", events.Event{Kind: events.TimerFired, At: 5000, Paused: 0}, "draining", "draining")
 			if c.paused > 0 {

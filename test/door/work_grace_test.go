@@ -3,11 +3,14 @@ package door_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/incumbent-go/incumbent"
+	"github.com/incumbent-go/incumbent/events"
 	"github.com/incumbent-go/incumbent/test/kit/repeat"
+	"github.com/incumbent-go/incumbent/test/kit/tape"
 	"github.com/incumbent-go/incumbent/zkio/zkmem"
 )
 
@@ -23,10 +26,10 @@ func TestWorkGraceLetsCloseGoOn(t *testing.T) {
 		{"bounded", time.Millisecond, nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			srv := zkmem.Start(t)
+			srv, log := zkmem.Start(t), tape.New(t)
 			ctx, cancel := context.WithTimeout(context.Background(), repeat.Enough)
 			defer cancel()
-			client, err := incumbent.Open(ctx, incumbent.Config{Servers: srv.Addr()})
+			client, err := incumbent.Open(ctx, incumbent.Config{Servers: srv.Addr(), Record: incumbent.RecordTo(log)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -54,6 +57,12 @@ func TestWorkGraceLetsCloseGoOn(t *testing.T) {
 			if err := client.Close(ctx); err != nil {
 				t.Error(err)
 			}
+			log.Until("the record that work returned", func(records []events.Record) bool {
+				return slices.ContainsFunc(records, func(r events.Record) bool {
+					stillRuns := r.Event.Code == events.StillRunning
+					return r.Event.Kind == events.WorkReturned && stillRuns == (tc.want == nil)
+				})
+			})
 		})
 	}
 }
