@@ -97,6 +97,7 @@ type participant struct {
 	prefix    string        // precedes the number in the node's name
 	plain     bool          // the name has nothing before the prefix: no GUID
 	reports   bool          // the machine gets the errors of Run's work
+	sides     bool          // a read-write lock's: an error says whether the predecessor reads or writes
 	name      string        // the ID that other participants see
 	options   *LatchOptions // without the ID and the address
 	byReturn  atomic.Uint64 // the command that the work's return carries; 0: none
@@ -108,7 +109,6 @@ type participant struct {
 	listeners async.Listeners[change]
 
 	parts func(func(*participant)) // calls a function with each that has a term of its own; nil: there are none
-	sides bool                     // a read-write lock's: an error says whether the predecessor reads or writes
 
 	// Under mu.
 	ends   *runState          // nil: Run was not called, and nothing would end it
