@@ -195,8 +195,8 @@ func (w *harness) triggerAll() {
 // ableWorkers returns the instances that have not ended.
 func (w *harness) ableWorkers() []*user {
 	return slices.DeleteFunc(w.usersOf("jobworker"), func(u *user) bool {
-		state := u.c.Engine().State(u.id)
-		return u.closing || u.c.Dead() || u.c.leaving || state == "" || state == "closed"
+		class := u.c.Engine().Class(u.id)
+		return u.closing || u.c.Dead() || u.c.leaving || class == "" || class == events.ClassClosed
 	})
 }
 

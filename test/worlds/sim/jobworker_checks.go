@@ -128,7 +128,7 @@ func (w *harness) failsOver() bool {
 // jobLed reports whether somebody leads a job.
 func (w *harness) jobLed() bool {
 	return slices.ContainsFunc(w.usersOf("jobelection"), func(o *user) bool {
-		return !o.c.Dead() && o.c.Engine().State(o.id) == "leading"
+		return !o.c.Dead() && o.c.Engine().Class(o.id) == events.ClassLeading
 	})
 }
 

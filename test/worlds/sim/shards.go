@@ -169,8 +169,8 @@ func (k *checks) shardsReplaced() {
 // ableMembers returns the members that have not ended.
 func (w *harness) ableMembers() []*user {
 	return slices.DeleteFunc(w.usersOf("shards"), func(u *user) bool {
-		state := u.c.Engine().State(u.id)
-		return u.closing || u.c.Dead() || u.c.leaving || state == "" || state == "closed"
+		class := u.c.Engine().Class(u.id)
+		return u.closing || u.c.Dead() || u.c.leaving || class == "" || class == events.ClassClosed
 	})
 }
 
