@@ -156,6 +156,69 @@ func TestAKeeperThatHasEndedDoesNotDial(t *testing.T) {
 	})
 }
 
+// blockedConn grants a session, ends after 5 s, and takes nothing but the connect request: any other Write blocks until
+// Close, and returns a second later.
+type blockedConn struct {
+	net.Conn
+	answer    *bytes.Reader
+	connected bool
+	closed    chan struct{}
+	once      sync.Once
+	returned  chan struct{} // closed when the blocked Write returns
+}
+
+func (c *blockedConn) Read(b []byte) (int, error) {
+	if c.answer.Len() > 0 {
+		return c.answer.Read(b)
+	}
+	virtual.Sleep(5 * time.Second)
+	return 0, io.EOF
+}
+
+func (c *blockedConn) Write(b []byte) (int, error) {
+	if !c.connected {
+		c.connected = true
+		return len(b), nil
+	}
+	select {
+	case <-c.closed: // the close, which may come after the end
+		return 0, net.ErrClosed
+	default:
+	}
+	defer close(c.returned)
+	<-c.closed
+	virtual.Sleep(time.Second)
+	return 0, net.ErrClosed
+}
+
+func (c *blockedConn) Close() error {
+	c.once.Do(func() { close(c.closed) })
+	return nil
+}
+
+// When a connection ends, a ping that waits for the server fails, and the keeper waits for its end.
+func TestAKeeperOutlivesItsWrites(t *testing.T) {
+	virtual.Test(t, func(t *testing.T) {
+		granted := jute.NewFrame().Int32(protocolVersion).Int32(int32(grantedByPeer.Milliseconds())).Int64(77).
+			Bytes(make([]byte, passwordSize)).Finish()
+		conn := &blockedConn{answer: bytes.NewReader(granted),
+			closed: make(chan struct{}), returned: make(chan struct{})}
+		began := time.Now()
+		k := keep(context.Background(), time.Second, func() (net.Conn, error) { return conn, nil })
+		virtual.Sleep(4 * time.Second)
+		k.close()
+		<-k.gone
+		select {
+		case <-conn.returned:
+		default:
+			t.Error("a Write goes on")
+		}
+		if took := time.Since(began); took != 6*time.Second {
+			t.Errorf("it ended after %s, want 6s", took)
+		}
+	})
+}
+
 // Only Read reports the end of a connection.
 func TestFactE_WriteNeverFails(t *testing.T) {
 	client, server := net.Pipe()
