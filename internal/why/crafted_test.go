@@ -129,8 +129,7 @@ func TestASessionThatEndedTooEarly(t *testing.T) {
 		c.write(9, 150, 200)
 		c.add(events.SessionMachine,
 			events.Event{Kind: events.ConnectionSuspended, At: 800, Session: 1, Code: events.ConnectionLoss,
-				End: events.ConnectionEndClosed, Server: "zk1:2181", Text: "zk1:2181: closed by the server"},
-			"connected", "suspended", "valid until: unconfirmed")
+				Text: "zk1:2181: closed by the server"}, "connected", "suspended", "valid until: unconfirmed")
 		c.stop(1, 800, events.ConnectionSuspended)
 		last := &c.records[len(c.records)-1]
 		last.Cause, last.Internal = last.Seq-1, true

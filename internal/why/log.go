@@ -129,8 +129,7 @@ type loss struct {
 	seq    uint64
 	at     int64
 	code   events.Code
-	end    events.ConnectionEnd // of a connection
-	server string               // of a connection, as configured
+	end    events.ConnectionEnd // of a connection; "" in logs of older versions
 	text   string
 	paused time.Duration
 }

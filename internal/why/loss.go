@@ -9,6 +9,13 @@ import (
 	"github.com/incumbent-go/incumbent/internal/why/txnlog"
 )
 
+// Words of zkio about the end of a connection, in logs that have no code for it.
+const (
+	closedByServer = "closed by the server"
+	wasSilent      = "silent for too long"
+	noAnswer       = "no answer to a request"
+)
+
 // byDisconnect finds out why the connection ended.
 func (h *history) byDisconnect(t *Term, e *Ending) {
 	root, s := t.root(), t.Log.sessionNumbered(t.Session)
@@ -43,12 +50,12 @@ func (h *history) byDisconnect(t *Term, e *Ending) {
 
 // disconnect names the end of a connection.
 func disconnect(lost *loss) (Cause, string) {
-	why, server := lost.text, oneLine(lost.server)
+	why, server := lost.text, lost.server()
 	if server != "" {
-		why = strings.TrimPrefix(why, lost.server+": ")
+		_, why, _ = strings.Cut(lost.text, ": ")
 		server = " (" + server + ")"
 	}
-	switch lost.end {
+	switch lost.ended() {
 	case events.ConnectionEndSilent:
 		return CauseSilent, "heard nothing from its server any more" + server + " (a dead link, a server that stood " +
 			"still, or one that was cut off from the ensemble's leader while a write was pending)"
@@ -60,6 +67,15 @@ func disconnect(lost *loss) (Cause, string) {
 		return causeOf(lost.code), "was refused by its server: " + oneLine(why) + server
 	}
 	return CauseConnectionBroken, "lost its connection: " + oneLine(why) + server
+}
+
+// server returns the address of the server whose connection ended, "" if it is not recorded.
+func (lost *loss) server() string {
+	server, _, found := strings.Cut(lost.text, ": ")
+	if !found {
+		return ""
+	}
+	return oneLine(server)
 }
 
 // serverAt returns the address of the server whose connection a session did not have at an instant, or whose was the
@@ -76,7 +92,22 @@ func (l *Log) serverAt(session, at int64) string {
 	if lost == nil || time.Duration(lost.at-at) > 3*s.timeout/2 {
 		return ""
 	}
-	return oneLine(lost.server)
+	return lost.server()
+}
+
+// ended returns why a connection ended. Logs of older versions have it in words only.
+func (lost *loss) ended() events.ConnectionEnd {
+	switch {
+	case lost.end != "":
+		return lost.end
+	case contains(lost.text, wasSilent):
+		return events.ConnectionEndSilent
+	case contains(lost.text, noAnswer):
+		return events.ConnectionEndUnanswered
+	case contains(lost.text, closedByServer):
+		return events.ConnectionEndClosed
+	}
+	return events.ConnectionEndNetwork
 }
 
 // suspendedAt returns the end of a connection that a record has.

@@ -99,7 +99,7 @@ func (l *Log) add(r events.Record) {
 func (l *Log) addSession(r events.Record) {
 	ev := r.Event
 	s := l.session.current
-	lost := loss{r.Seq, ev.At, ev.Code, ev.End, ev.Server, ev.Text, time.Duration(ev.Paused)}
+	lost := loss{r.Seq, ev.At, ev.Code, ev.End, ev.Text, time.Duration(ev.Paused)}
 	switch ev.Kind {
 	case events.ConnectionAttached:
 		if r.Row == events.RowLate || r.Row == events.RowIgnored {

@@ -169,7 +169,7 @@ func (r *Report) addLosses(l *Log, who string, p period, began, session int64, a
 			if from >= began && from <= p.to && lost.at >= p.from {
 				any = true
 				add(Because{Participant: who, Cause: cause, Text: who + " " + plain(text),
-					Server: oneLine(lost.server), log: l,
+					Server: lost.server(), log: l,
 					at: r.wall(l, lost.at), over: s.backBefore(lost, func(at int64) bool { return at < p.ended })})
 			}
 		}

@@ -136,10 +136,10 @@ func (l *Log) redact(p *pseudonyms) {
 			s.attached[i].server = p.name("server", s.attached[i].server)
 		}
 		for i := range s.suspended {
-			p.loss(&s.suspended[i])
+			s.suspended[i].text = p.loss(s.suspended[i].text)
 		}
 		if s.lost != nil {
-			p.loss(s.lost)
+			s.lost.text = p.loss(s.lost.text)
 		}
 	}
 }
@@ -157,9 +157,20 @@ func (p *pseudonyms) gap(why string) string {
 	return why
 }
 
-// loss renames the server of a connection that ended, and leaves out the text: it may have names.
-func (p *pseudonyms) loss(lost *loss) {
-	lost.server, lost.text = p.name("server", lost.server), "failed"
+// loss keeps of the text about a connection's end only what is not a name.
+func (p *pseudonyms) loss(text string) string {
+	server, _, found := strings.Cut(text, ": ")
+	if !found {
+		server = ""
+	} else {
+		server = p.name("server", server) + ": "
+	}
+	for _, known := range []string{closedByServer, wasSilent, noAnswer} {
+		if strings.Contains(text, known) {
+			return server + known
+		}
+	}
+	return server + "failed"
 }
 
 // rekeySeen is rekey of what is by directory and name.

@@ -77,7 +77,7 @@ func (r *Report) whySkipped(l *Log, n *node, next *Term) (one Skipped) {
 		one.since = r.wall(l, lost.at-int64(lost.paused))
 	case lost != nil:
 		one.Cause, one.Why = disconnect(lost)
-		one.Why, one.server, one.since = "it "+one.Why, oneLine(lost.server), r.wall(l, lost.at)
+		one.Why, one.server, one.since = "it "+one.Why, lost.server(), r.wall(l, lost.at)
 	case s.lost != nil && r.wall(l, s.lost.at) <= began+int64(s.timeout):
 		one.Cause, one.Why, one.since = CauseSessionExpired, "the ensemble had ended its session", r.wall(l, s.lost.at)
 	case r.wall(l, l.last) <= began:

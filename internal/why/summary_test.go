@@ -52,8 +52,7 @@ func TestASummaryNamesWhatIsInTheWay(t *testing.T) {
 // out ends the connection, and not the term.
 func (s *scene) out(at int64) {
 	s.session(events.Event{Kind: events.ConnectionSuspended, At: at, Code: events.ConnectionLoss,
-		End: events.ConnectionEndSilent, Server: "zk1:2181",
-		Text: "zk1:2181: silent for too long"}, "connected", "suspended")
+		End: events.ConnectionEndSilent, Text: "zk1:2181: silent for too long"}, "connected", "suspended")
 }
 
 // back begins a connection of the same session.
@@ -145,8 +144,7 @@ func TestASummarySaysWhoWasSkipped(t *testing.T) {
 	b.add("latch-1", events.Event{Kind: events.ReplyCreate, At: 200, SentAt: 190, Session: 1, Zxid: 2, Path: b.own},
 		"enrolling", "listing")
 	b.add(events.SessionMachine, events.Event{Kind: events.ConnectionSuspended, At: 4000, Session: 1,
-		Code: events.ConnectionLoss, End: events.ConnectionEndSilent, Server: "zk2:2181",
-		Text: "zk2:2181: silent for too long"},
+		Code: events.ConnectionLoss, End: events.ConnectionEndSilent, Text: "zk2:2181: silent for too long"},
 		"connected", "suspended")
 	b.add(events.SessionMachine, events.Event{Kind: events.ConnectionLost, At: 6000, Session: 1,
 		Code: events.SessionExpired}, "suspended", "resting")

@@ -64,6 +64,8 @@ func span(d time.Duration) string {
 	return fmt.Sprintf("%.3f ms", float64(d)/1e6)
 }
 
+func contains(s, part string) bool { return strings.Contains(s, part) }
+
 // quote returns a foreign text in quotes, with everything escaped that a terminal would obey.
 func quote(s string) string { return strconv.QuoteToGraphic(s) }
 
