@@ -14,8 +14,8 @@ import (
 // end of a connection, until it is closed. The connections that it gets are wires: they read what the server sends, and
 // hand on only the answers to the connect request and to the close.
 //
-// It writes what zk.Conn of go-zookeeper writes (TestTheKeeperWritesWhatZkConnWrites), without the buffer of 1.5 MB
-// that zk.Conn allocates for each session.
+// It writes what zk.Conn of go-zookeeper writes, and a byte that zk.Conn leaves out
+// (TestTheKeeperWritesWhatZkConnWrites), without the buffer of 1.5 MB that zk.Conn allocates for each session.
 type keeper struct {
 	ctx     context.Context // nothing is dialled after its end
 	dial    func() (net.Conn, error)
@@ -75,9 +75,11 @@ func (k *keeper) ended() bool {
 
 // connect sends the connect request and reads its answer. The wire has checked it.
 func (k *keeper) connect(conn net.Conn) error {
-	const lastZxid = 0 // the wire writes the last that was seen
+	const lastZxid = 0     // the wire writes the last that was seen
+	const readOnly = false // a read-only server will not do; servers since 3.4 warn of a client that does not say so
 	timeout := int32(k.timeout.Milliseconds())
-	request := jute.NewFrame().Int32(protocolVersion).Int64(lastZxid).Int32(timeout).Int64(k.id).Bytes(k.password)
+	request := jute.NewFrame().Int32(protocolVersion).Int64(lastZxid).Int32(timeout).Int64(k.id).Bytes(k.password).
+		Bool(readOnly)
 	if _, err := conn.Write(request.Finish()); err != nil {
 		return err
 	}

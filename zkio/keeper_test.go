@@ -89,10 +89,22 @@ func framesOf(t *testing.T, open func(*peerOfKeeper) (shut func())) (frames []no
 	return frames
 }
 
+// withReadOnlyByte returns the frames with the last byte of a connect request, which zk.Conn leaves out.
+func withReadOnlyByte(frames []noted) []noted {
+	for i := range frames {
+		if i == 0 || frames[i].connection != frames[i-1].connection {
+			longer := append(frames[i].frame, 0)
+			binary.BigEndian.PutUint32(longer, uint32(len(longer)-jute.LengthSize))
+			frames[i].frame = longer
+		}
+	}
+	return frames
+}
+
 // The same frames at the same times: connect, two pings, connect to the session that was granted, four pings, close.
 func TestTheKeeperWritesWhatZkConnWrites(t *testing.T) {
 	const asked = 15 * time.Second
-	want := framesOf(t, func(p *peerOfKeeper) func() {
+	want := withReadOnlyByte(framesOf(t, func(p *peerOfKeeper) func() {
 		conn, gone, err := zk.Connect([]string{"ensemble"}, asked, zk.WithLogInfo(false),
 			zk.WithDialer(func(string, string, time.Duration) (net.Conn, error) { return p.dial() }),
 			zk.WithHostProvider(oneServer{}))
@@ -104,7 +116,7 @@ func TestTheKeeperWritesWhatZkConnWrites(t *testing.T) {
 			for range gone {
 			}
 		}
-	})
+	}))
 	got := framesOf(t, func(p *peerOfKeeper) func() {
 		k := keep(context.Background(), asked, p.dial)
 		return func() {
@@ -141,7 +153,9 @@ func TestAKeeperThatHasEndedDoesNotDial(t *testing.T) {
 			ctx, cancel := context.WithCancel(context.Background())
 			dials := 0
 			k := keep(ctx, time.Second, func() (net.Conn, error) {
-				dials++
+				if dials++; dials > 3 {
+					cancel()
+				}
 				virtual.Sleep(time.Second)
 				return nil, errors.New("nobody answers")
 			})

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"slices"
 	"sync"
 	"time"
 
@@ -98,7 +97,7 @@ func (w *wire) Write(b []byte) (int, error) {
 		}
 		w.offeredID = patchConnect(b, claimed)
 		w.limitGreeting()
-		w.putConnect(withReadOnlyByte(b))
+		w.putConnect(b)
 		return len(b), nil
 	}
 	w.s.noteFrame(w, b)
@@ -168,14 +167,6 @@ func patchConnect(b []byte, claimed int64) (asked int64) {
 	}
 	binary.BigEndian.PutUint64(b[at:], uint64(claimed))
 	return int64(binary.BigEndian.Uint64(b[at+8+4:]))
-}
-
-// withReadOnlyByte returns a connect request with the byte that the keeper leaves out: this client takes
-// no server that is read-only. Servers since 3.4 warn of a client that does not send it.
-func withReadOnlyByte(frame []byte) []byte {
-	longer := append(slices.Clone(frame), 0)
-	binary.BigEndian.PutUint32(longer, uint32(len(longer)-jute.LengthSize))
-	return longer
 }
 
 // Read gives the keeper the bytes of the next frame that is for it. Before the first of them
