@@ -241,8 +241,8 @@ func (p *participant) logDropped(l *Leadership, err error) {
 // call calls the user's function, and then the other one with its error; a panic becomes an
 // error.
 func (p *participant) call(l *Leadership, then func(error)) {
-	recipe, _, _ := strings.Cut(string(p.base.Machine), "-")
-	labels := pprof.Labels("incumbent", recipe, "path", p.Path(), "token", strconv.FormatInt(l.term.Token, 10))
+	token := strconv.FormatInt(l.term.Token, 10)
+	labels := pprof.Labels("incumbent", p.base.Recipe(), "path", p.Path(), "token", token)
 	pprof.Do(l.ctx, labels, func(context.Context) {
 		p.client.core.Log.Guard("the work", p.Path(), func() error { return l.work(l) }, then)
 	})
