@@ -128,18 +128,17 @@ func TestAnOccupiedNameIsNotified(t *testing.T) {
 
 // The mark of an instance that has ended stays in the view, and no longer counts once its item does not have it.
 func TestAMarkThatIsGoneKeepsNobodyFromAnItem(t *testing.T) {
-	w := workerOf(t, nil)
-	mark := w.item(1, ItemRunning)
-	for names, want := range map[string]bool{ItemRunning: true, ItemInstance: false} {
-		w := workerOf(t, map[jobLook]viewedNode{
-			{w.item(1, ""), jobNames}: {names: []string{names}},
-			{mark, jobData}:           {data: "another", owner: 7},
+	const item = 1
+	for child, want := range map[string]bool{ItemRunning: true, ItemInstance: false} {
+		w := workerOf(t, nil)
+		mark := w.item(item, ItemRunning)
+		see(&w.view, map[jobLook]viewedNode{
+			{w.item(item, ""), jobNames}: {names: []string{child}},
+			{mark, jobData}:              {data: "another", owner: 7},
 		})
-		if names != ItemRunning {
-			w.view.spoil(mark)
-		}
-		if w.runsElsewhere(1) != want {
-			t.Errorf("the item has %s: it runs elsewhere %t, want %t", names, !want, want)
+		w.view.spoil(mark)
+		if got := w.runsElsewhere(item); got != want {
+			t.Errorf("the item has the child %s: it runs elsewhere %t, want %t", child, got, want)
 		}
 	}
 }
@@ -147,7 +146,7 @@ func TestAMarkThatIsGoneKeepsNobodyFromAnItem(t *testing.T) {
 // Each item that was taken over is read again before it runs, if it is the only one, too.
 func TestAnItemThatWasTakenOverIsReadBeforeItRuns(t *testing.T) {
 	for _, taken := range [][]int{{1}, {1, 2}} {
-		w := workerOf(t, map[jobLook]viewedNode{})
+		w := workerOf(t, nil)
 		w.taken = taken
 		for _, n := range taken {
 			if look := (jobLook{w.item(n, ""), jobNames}); !slices.Contains(w.runLooks(nil), look) {
