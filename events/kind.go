@@ -26,8 +26,8 @@ const (
 
 // The user's work, reported by the root package.
 const (
-	// one piece of work ended, or by its Code still runs; Text is its error, if any; Request is the command of a writer
-	// that downgrades
+	// one piece of work ended, or by its Code still runs; Text is its error, if any; Request is the command of a
+	// writer that downgrades
 	WorkReturned Kind = "work.returned"
 	WorkDrained  Kind = "work.drained" // a machine sends it to itself: no work is left
 )
